@@ -1,0 +1,55 @@
+'use strict'
+
+// Builds the addon from source, incrementally, into build/Release:
+//
+//   node scripts/build.js [--werror] [--sanitize=address,undefined]
+//
+// A sanitized build goes to .sanitized/build/Release, so that it never takes
+// the place of the ordinary one: use it with EAGER_TLS_PREBUILD=.sanitized
+// and the sanitizer's runtime in LD_PRELOAD (scripts/with-sanitizer.sh).
+
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const { parseArgs } = require('node:util')
+const { findNodeDir } = require('./node-dir')
+
+const root = path.join(__dirname, '..')
+const linked = ['binding.gyp', 'deps', 'node_modules', 'package.json', 'src']
+
+/** Makes a directory beside build/ that holds the same sources by links. */
+function makeShadowTree (dir) {
+  fs.mkdirSync(dir, { recursive: true })
+  for (const name of linked) {
+    const link = path.join(dir, name)
+    if (!fs.existsSync(link)) fs.symlinkSync(path.join('..', name), link)
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    werror: { type: 'boolean', default: false },
+    sanitize: { type: 'string' }
+  }
+})
+
+const args = [
+  require.resolve('node-gyp/bin/node-gyp.js'), 'configure', 'build',
+  '--loglevel=warn', '--jobs=max'
+]
+let cwd = root
+
+const nodeDir = findNodeDir()
+if (nodeDir !== null) args.push(`--nodedir=${nodeDir}`)
+if (values.werror) args.push('--etls_werror=1')
+if (values.sanitize !== undefined) {
+  cwd = path.join(root, '.sanitized')
+  makeShadowTree(cwd)
+  args.push(`--etls_sanitize=${values.sanitize}`)
+}
+
+const { status, error } = spawnSync(process.execPath, args, {
+  cwd, stdio: 'inherit'
+})
+if (error) throw error
+process.exitCode = status ?? 1
