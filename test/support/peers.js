@@ -1,0 +1,39 @@
+'use strict'
+
+const { byteProxy } = require('./byte-proxy')
+const { plainServer, startTlsServer } = require('./plain-server')
+const { sServer } = require('./s-server')
+const { tlsServer } = require('./tls-server')
+
+/**
+ * The peers for the tests of the `describe` in which this is called. What a
+ * test opens through them, or hands to `keep`, is closed after it.
+ */
+function usePeers () {
+  const open = []
+
+  const closing = (make) => async (...args) => {
+    const peer = await make(...args)
+    open.push(() => peer.close())
+    return peer
+  }
+
+  afterEach(async function closeAll () {
+    for (const close of open.splice(0).reverse()) await close()
+  })
+
+  return {
+    byteProxy: closing(byteProxy),
+    plainServer: closing(plainServer),
+    sServer: closing(sServer),
+    startTlsServer: closing(startTlsServer),
+    tlsServer: closing(tlsServer),
+    /** Destroys this socket after the test. */
+    keep (socket) {
+      open.push(() => { socket.destroy() })
+      return socket
+    }
+  }
+}
+
+module.exports = { usePeers }
