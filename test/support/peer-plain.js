@@ -4,7 +4,8 @@
  * The `plain` kind of peer-child.js: `handler(socket, peer)` plays a plaintext
  * protocol on a net.Socket. `peer.startTls(options[, then])` turns it into the
  * server's side of a TLS connection (`then(secureSocket)` once it is secure),
- * `peer.report(value)` tells the parent, `peer.on(name, listener)` hears it.
+ * `peer.report(value)` tells the parent, `peer.on(name, listener)` hears it,
+ * `peer.options` is what the server was made with.
  *
  * Events: 'report', 'secure' (servername), 'closed' ({ bytesRead, hadError,
  * error }) when the plain socket closed.
@@ -27,6 +28,7 @@ module.exports = function plainKind (options, handler, emit, control) {
       emit('closed', { ...seen, hadError, bytesRead: socket.bytesRead })
     })
     handler(socket, {
+      options,
       on: (name, listener) => control.on(name, listener),
       report: (value) => emit('report', value),
       startTls: (tlsOptions, then) => startTls(socket, tlsOptions, emit, then),

@@ -7,7 +7,8 @@ const { PeerServer } = require('./peer-process')
  *
  * @param {function} handler `(socket, peer)`, sent as source text. It may turn
  *   the socket to TLS with `peer.startTls(options[, then])`.
- * @param {object} [options] `allowHalfOpen`, `pauseOnConnect`, `host`, `path`
+ * @param {object} [options] `allowHalfOpen`, `pauseOnConnect`, `host`, `path`;
+ *   the handler finds them all in `peer.options`
  * @returns {Promise<PeerServer>}
  */
 function plainServer (handler, options = {}) {
@@ -16,25 +17,24 @@ function plainServer (handler, options = {}) {
 
 /**
  * A STARTTLS-like server: greets, and answers the line `STARTTLS` with `go`
- * before it becomes a TLS server that runs `then(secureSocket)` (echo when
- * omitted).
+ * before it becomes a TLS server that echoes.
  *
- * @param {object} options of tls.createSecureContext for the TLS part
- * @param {object} [script] `greeting`, `go`
+ * @param {object} tls options of tls.createSecureContext for the TLS part
+ * @param {object} [script] `greeting` and `go`, strings in latin1
  */
-function startTlsServer (options, { greeting = '220 ready\r\n', go = '220 go\r\n' } = {}) {
-  const handler = `(socket, peer) => {
+function startTlsServer (tls, { greeting = '220 ready\r\n', go = '220 go\r\n' } = {}) {
+  return plainServer((socket, peer) => {
+    const { greeting, go } = peer.options.script
     let line = ''
-    socket.write(${JSON.stringify(greeting)})
+    socket.write(greeting, 'latin1')
     socket.on('data', function onData (chunk) {
       line += chunk.toString('latin1')
-      if (!line.endsWith('STARTTLS\\r\\n')) return
+      if (!line.endsWith('STARTTLS\r\n')) return
       socket.removeListener('data', onData)
-      socket.write(Buffer.from(${JSON.stringify(go)}, 'latin1'))
-      peer.startTls(${JSON.stringify(options)})
+      socket.write(go, 'latin1')
+      peer.startTls(peer.options.tls)
     })
-  }`
-  return PeerServer.listen('server', 'plain', {}, handler)
+  }, { tls, script: { greeting, go } })
 }
 
 module.exports = { plainServer, startTlsServer }

@@ -64,13 +64,14 @@ class SServer {
 /**
  * Starts s_server on a free port of 127.0.0.1.
  *
- * @param {object} files `cert` and `key`: paths of PEM files
+ * @param {object} identity with `certFile` and `keyFile`, as in certs.js
  * @param {string[]} [args] further arguments
  * @returns {Promise<SServer>} with `port`
  */
-async function sServer ({ cert, key }, args = []) {
+async function sServer ({ certFile, keyFile }, args = []) {
   const child = spawn('openssl', [
-    's_server', '-accept', '127.0.0.1:0', '-cert', cert, '-key', key, ...args
+    's_server', '-accept', '127.0.0.1:0', '-cert', certFile, '-key', keyFile,
+    ...args
   ])
   const server = new SServer(child)
   const [, port] = await server.until(/ACCEPT 127\.0\.0\.1:(\d+)/)
