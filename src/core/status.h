@@ -1,0 +1,35 @@
+/*
+ * status.h - filling struct etls_error. Declared in eager_tls.h:
+ * etls_status_name, etls_error_init.
+ *
+ * The first error wins and stays: on an error that is already filled these
+ * functions change nothing. All of them leave OpenSSL's queue of this thread
+ * empty and return error->status, so that `return etls_error_set(...)` reads
+ * well.
+ */
+#ifndef ETLS_STATUS_H
+#define ETLS_STATUS_H
+
+#include "eager_tls.h"
+
+/* Our own text, which is cut at ETLS_ERROR_TEXT_MAX. status is negative. */
+enum etls_status etls_error_set(struct etls_error *error,
+                                enum etls_status status, const char *text);
+
+/* ETLS_ERR_IO. `syscall` is a static string, `number` the errno. */
+enum etls_status etls_error_set_errno(struct etls_error *error,
+                                      const char *syscall, int number);
+
+/* ETLS_ERR_MEMORY. */
+enum etls_status etls_error_set_memory(struct etls_error *error);
+
+/*
+ * Takes everything from OpenSSL's queue. If the oldest entry says that
+ * memory ran out, the status is ETLS_ERR_MEMORY whatever was asked for. An
+ * empty queue: as etls_error_set with `fallback`.
+ */
+enum etls_status etls_error_drain(struct etls_error *error,
+                                  enum etls_status status,
+                                  const char *fallback);
+
+#endif
