@@ -14,8 +14,8 @@ const behaviours = {
   end: (socket) => socket.resume().end(),
   /** Closes without close_notify: a bare FIN. */
   destroy: (socket) => socket.destroy(),
-  /** Closes with a reset. */
-  reset: (socket) => socket.resetAndDestroy(),
+  /** Closes with a reset, which only the plain socket below can send. */
+  reset: (socket) => socket._parent.resetAndDestroy(),
   /** Holds the connection and never reads from it. */
   hold: (socket) => socket.pause()
 }
