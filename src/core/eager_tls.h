@@ -422,6 +422,13 @@ size_t etls_engine_output(const struct etls_engine *engine,
 void etls_engine_consume_output(struct etls_engine *engine, size_t n);
 
 /* What the callbacks recorded ---------------------------------------------- */
+/* Which of the take_* functions below have something, as bits. Cheap. */
+enum {
+  ETLS_RECORDED_KEYLOG = 1,
+  ETLS_RECORDED_SESSION = 2,
+  ETLS_RECORDED_OCSP = 4
+};
+unsigned etls_engine_recorded(const struct etls_engine *engine);
 /* Next recorded keylog line (with no newline), or NULL. Valid until the next
  * take or free. */
 const char *etls_engine_take_keylog(struct etls_engine *engine);

@@ -1,0 +1,272 @@
+/*
+ * loop.c - the only user of libuv: the life of poll handles, and the one place
+ * from which JavaScript is called.
+ *
+ * A connection on a descriptor polls a dup() of the raw socket's descriptor:
+ * libuv's own handle for the raw socket stays idle beside it, and whoever
+ * closes that one does not pull the number away under us.
+ *
+ * struct poll is freed by uv_close's callback and may outlive its connection
+ * (poll->connection is NULL then). A connection that polls holds a strong
+ * reference on its owner, as node's handles do.
+ *
+ * One wake-up reads at most READ_BUDGET bytes, so that a fast peer cannot
+ * starve the others; level-triggered polling brings us back. Output is flushed
+ * once, after JavaScript ran: the client's Finished and the first request then
+ * share a segment.
+ */
+#include "loop.h"
+
+#include <errno.h>
+
+#include <openssl/crypto.h>
+#include <uv.h>
+
+#include "args.h"
+#include "error.h"
+
+enum { READ_BUDGET = 262144 };
+
+struct poll {
+  uv_poll_t handle;
+  struct connection *connection; /* NULL: detached */
+  struct binding *binding;
+  int events; /* what is polled for now */
+};
+
+int64_t loop_now_ms(struct binding *binding) {
+  struct uv_loop_s *loop = NULL;
+  if (napi_get_uv_event_loop(binding->env, &loop) != napi_ok) return 0;
+  return (int64_t)uv_now(loop);
+}
+
+/* An exception of a listener reaches 'uncaughtException', as it does when
+ * node's own handles call back. */
+static void report_exception(napi_env env) {
+  napi_value exception = NULL;
+  bool pending = false;
+  if (napi_is_exception_pending(env, &pending) != napi_ok || !pending) return;
+  if (napi_get_and_clear_last_exception(env, &exception) != napi_ok) return;
+  napi_fatal_exception(env, exception);
+}
+
+/* Tells JavaScript. The connection may be closed afterwards. */
+static void emit(struct connection *connection, uint32_t events) {
+  struct binding *binding = connection->binding;
+  napi_env env = binding->env;
+  napi_value owner = NULL;
+  napi_value callback = NULL;
+  napi_value argument = NULL;
+  napi_status status;
+  if (events == 0 || binding->exiting) return;
+  if (napi_get_reference_value(env, connection->owner_ref, &owner) != napi_ok ||
+      napi_get_reference_value(env, binding->callback_ref, &callback) !=
+          napi_ok ||
+      owner == NULL || callback == NULL ||
+      napi_create_uint32(env, events, &argument) != napi_ok)
+    return;
+  connection->emitting = true;
+  status = napi_make_callback(env, connection->async, owner, callback, 1,
+                              &argument, NULL);
+  connection->emitting = false;
+  if (status == napi_pending_exception) report_exception(env);
+}
+
+static void on_poll(uv_poll_t *handle, int status, int events);
+
+static void set_events(struct connection *connection, int events) {
+  struct poll *poll = connection->poll;
+  if (poll->events == events) return;
+  poll->events = events;
+  if (events == 0)
+    uv_poll_stop(&poll->handle);
+  else
+    uv_poll_start(&poll->handle, events, on_poll);
+}
+
+void loop_update(struct connection *connection) {
+  const uint8_t *data = NULL;
+  int events = 0;
+  if (connection->poll == NULL || connection->engine == NULL) return;
+  if (connection->reading && !connection->ended && !connection->failed)
+    events |= UV_READABLE;
+  if (!connection->failed && etls_engine_output(connection->engine, &data) > 0)
+    events |= UV_WRITABLE;
+  set_events(connection, events);
+}
+
+/* Output -> descriptor. Event bits: an error is told once. */
+static uint32_t flush(struct connection *connection) {
+  struct binding *binding = connection->binding;
+  enum etls_status status;
+  if (connection->poll == NULL || connection->engine == NULL) return 0;
+  etls_error_init(&binding->error);
+  status = etls_fd_transport_flush(&connection->transport, connection->engine,
+                                   &binding->error);
+  if (status == ETLS_OK && connection->finishing)
+    status = etls_fd_transport_shut_write(&connection->transport,
+                                          &binding->error);
+  if (status < 0 && !connection->failed) {
+    connection->failed = true;
+    return EVENT_ERROR;
+  }
+  if (status != ETLS_OK || !connection->blocked) return 0;
+  connection->blocked = false;
+  return EVENT_DRAIN;
+}
+
+void loop_flush(struct connection *connection) {
+  uint32_t events;
+  if (connection->emitting) return; /* on_poll does it after emit() */
+  events = flush(connection);
+  loop_update(connection);
+  if ((events & EVENT_ERROR) == 0) return;
+  /* JavaScript is our caller and looks at SHARED_QUEUED: the error comes on
+   * the next turn, from on_poll, which meets it again. */
+  connection->failed = false;
+  set_events(connection, UV_READABLE | UV_WRITABLE);
+}
+
+/* Delivers all that the fed input yields. */
+static void pump_and_emit(struct connection *connection) {
+  uint32_t events;
+  do {
+    if (connection->engine == NULL) return;
+    /* After the handshake, plaintext waits for JavaScript to want it. */
+    if (connection->secured && !connection->reading) return;
+    events = connection_pump(connection);
+    emit(connection, events);
+  } while ((events & EVENT_MORE) != 0);
+}
+
+static void read_some(struct connection *connection) {
+  struct binding *binding = connection->binding;
+  size_t budget = READ_BUDGET;
+  while (connection->engine != NULL && connection->reading &&
+         !connection->ended && !connection->failed && budget > 0) {
+    size_t n = 0;
+    enum etls_status status;
+    etls_error_init(&binding->error);
+    status = etls_fd_transport_read(&connection->transport, connection->engine,
+                                    binding->scratch, SCRATCH_SIZE, &n,
+                                    &binding->error);
+    if (status == ETLS_WANT_INPUT) return;
+    if (status < 0) {
+      connection->failed = true;
+      emit(connection, EVENT_ERROR);
+      return;
+    }
+    pump_and_emit(connection);
+    if (connection->engine == NULL) return;
+    /* The scratch buffer is the next connection's. */
+    if (etls_engine_keep_input(connection->engine) < 0) {
+      connection->failed = true;
+      binding->error.status = ETLS_ERR_MEMORY;
+      emit(connection, EVENT_ERROR);
+      return;
+    }
+    if (n < SCRATCH_SIZE) return; /* the kernel has no more */
+    budget -= n < budget ? n : budget;
+  }
+}
+
+static void on_poll(uv_poll_t *handle, int status, int events) {
+  struct poll *poll = handle->data;
+  struct connection *connection = poll->connection;
+  napi_env env = poll->binding->env;
+  napi_handle_scope scope = NULL;
+  if (connection == NULL || napi_open_handle_scope(env, &scope) != napi_ok)
+    return;
+  connection_pin(connection);
+  if (status < 0) events = UV_READABLE | UV_WRITABLE; /* let read() say why */
+  if ((events & UV_WRITABLE) != 0) emit(connection, flush(connection));
+  if ((events & UV_READABLE) != 0) read_some(connection);
+  /* What JavaScript wrote meanwhile, and the engine's own answers. */
+  emit(connection, flush(connection));
+  loop_update(connection);
+  connection_unpin(connection);
+  napi_close_handle_scope(env, scope);
+}
+
+int loop_attach(struct connection *connection, napi_value owner, int fd) {
+  struct binding *binding = connection->binding;
+  napi_env env = binding->env;
+  struct uv_loop_s *loop = NULL;
+  napi_value name = args_new_string(env, "EAGERTLS");
+  struct poll *poll = OPENSSL_zalloc(sizeof *poll);
+  int result = UV_ENOMEM;
+  if (poll == NULL || name == NULL ||
+      napi_get_uv_event_loop(env, &loop) != napi_ok)
+    goto fail;
+  etls_error_init(&binding->error);
+  if (etls_fd_transport_open(&connection->transport, fd, &binding->error) !=
+      ETLS_OK) {
+    result = binding->error.sys_errno == 0 ? UV_EIO : -binding->error.sys_errno;
+    goto fail;
+  }
+  result = uv_poll_init(loop, &poll->handle, connection->transport.fd);
+  if (result != 0) goto fail;
+  /* From here on the handle is libuv's until its close callback. */
+  poll->handle.data = poll;
+  poll->binding = binding;
+  poll->connection = connection;
+  connection->poll = poll;
+  binding->open_polls++;
+  if (napi_create_reference(env, owner, 1, &connection->owner_ref) != napi_ok ||
+      napi_async_init(env, owner, name, &connection->async) != napi_ok) {
+    loop_detach(connection);
+    return UV_ENOMEM;
+  }
+  return 0;
+fail:
+  etls_fd_transport_close(&connection->transport);
+  OPENSSL_free(poll);
+  return result;
+}
+
+static void finish_cleanup(struct binding *binding) {
+  napi_async_cleanup_hook_handle handle = binding->cleanup;
+  if (!binding->exiting || binding->open_polls > 0 || handle == NULL) return;
+  binding->cleanup = NULL;
+  napi_remove_async_cleanup_hook(handle);
+}
+
+static void on_close(uv_handle_t *handle) {
+  struct poll *poll = handle->data;
+  struct binding *binding = poll->binding;
+  OPENSSL_free(poll);
+  binding->open_polls--;
+  finish_cleanup(binding);
+}
+
+void loop_detach(struct connection *connection) {
+  napi_env env = connection->binding->env;
+  struct poll *poll = connection->poll;
+  if (poll == NULL) return;
+  connection->poll = NULL;
+  poll->connection = NULL;
+  /* uv_close stops the poll, after which the descriptor may go at once. */
+  uv_close((uv_handle_t *)&poll->handle, on_close);
+  etls_fd_transport_close(&connection->transport);
+  if (connection->async != NULL) napi_async_destroy(env, connection->async);
+  connection->async = NULL;
+  if (connection->owner_ref != NULL)
+    napi_delete_reference(env, connection->owner_ref);
+  connection->owner_ref = NULL;
+}
+
+void loop_ref(struct connection *connection, bool ref) {
+  if (connection->poll == NULL) return;
+  if (ref)
+    uv_ref((uv_handle_t *)&connection->poll->handle);
+  else
+    uv_unref((uv_handle_t *)&connection->poll->handle);
+}
+
+void loop_cleanup(napi_async_cleanup_hook_handle handle, void *data) {
+  struct binding *binding = data;
+  binding->exiting = true;
+  binding->cleanup = handle;
+  while (binding->connections != NULL) connection_close(binding->connections);
+  finish_cleanup(binding);
+}
