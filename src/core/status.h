@@ -16,6 +16,11 @@
 enum etls_status etls_error_set(struct etls_error *error,
                                 enum etls_status status, const char *text);
 
+/* The same, with a code of node's that no OpenSSL error stands behind. */
+enum etls_status etls_error_set_code(struct etls_error *error,
+                                     enum etls_status status, const char *code,
+                                     const char *text);
+
 /* ETLS_ERR_IO. `syscall` is a static string, `number` the errno. */
 enum etls_status etls_error_set_errno(struct etls_error *error,
                                       const char *syscall, int number);
@@ -24,12 +29,17 @@ enum etls_status etls_error_set_errno(struct etls_error *error,
 enum etls_status etls_error_set_memory(struct etls_error *error);
 
 /*
- * Takes everything from OpenSSL's queue. If the oldest entry says that
- * memory ran out, the status is ETLS_ERR_MEMORY whatever was asked for. An
- * empty queue: as etls_error_set with `fallback`.
+ * Takes everything from OpenSSL's queue. If an entry says that memory ran
+ * out, the status is ETLS_ERR_MEMORY whatever was asked for. With an empty
+ * queue the text is `fallback`; NULL stands for what OpenSSL says of the code
+ * 0, as node does where it has no text of its own.
  */
 enum etls_status etls_error_drain(struct etls_error *error,
                                   enum etls_status status,
                                   const char *fallback);
+
+/* Empties OpenSSL's queue; true if an entry said that memory ran out. For
+ * callers to whom every other error is an answer. */
+bool etls_queue_clear(void);
 
 #endif
