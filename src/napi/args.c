@@ -3,37 +3,20 @@
  */
 #include "args.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <openssl/crypto.h>
 
 void args_throw(napi_env env, const char *text) {
   bool pending = false;
-  if (napi_is_exception_pending(env, &pending) == napi_ok && pending) return;
+  if (napi_is_exception_pending(env, &pending) == napi_ok && pending)
+    return;
   napi_throw_type_error(env, "ERR_EAGER_TLS_INTERNAL", text);
 }
 
+/* By enum napi_typedarray_type; 0: younger than this table. */
 static size_t element_size(napi_typedarray_type type) {
-  switch (type) {
-    case napi_int8_array:
-    case napi_uint8_array:
-    case napi_uint8_clamped_array:
-      return 1;
-    case napi_int16_array:
-    case napi_uint16_array:
-      return 2;
-    case napi_int32_array:
-    case napi_uint32_array:
-    case napi_float32_array:
-      return 4;
-    case napi_float64_array:
-    case napi_bigint64_array:
-    case napi_biguint64_array:
-      return 8;
-    default: /* element types that are younger than these headers */
-      return 0;
-  }
+  static const uint8_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 4, 8, 8, 8, 2};
+  const size_t index = (size_t)type;
+  return index < sizeof sizes ? sizes[index] : 0;
 }
 
 bool args_buffer(napi_env env, napi_value value, uint8_t **data, size_t *len) {
@@ -64,19 +47,22 @@ bool args_buffer(napi_env env, napi_value value, uint8_t **data, size_t *len) {
 bool args_bytes(napi_env env, napi_value value, const uint8_t **data,
                 size_t *len) {
   uint8_t *ptr = NULL;
-  if (!args_buffer(env, value, &ptr, len)) return false;
+  if (!args_buffer(env, value, &ptr, len))
+    return false;
   *data = ptr;
   return true;
 }
 
 bool args_int(napi_env env, napi_value value, int64_t *out) {
-  if (napi_get_value_int64(env, value, out) == napi_ok) return true;
+  if (napi_get_value_int64(env, value, out) == napi_ok)
+    return true;
   args_throw(env, "not a number");
   return false;
 }
 
 bool args_bool(napi_env env, napi_value value, bool *out) {
-  if (napi_get_value_bool(env, value, out) == napi_ok) return true;
+  if (napi_get_value_bool(env, value, out) == napi_ok)
+    return true;
   args_throw(env, "not a boolean");
   return false;
 }
@@ -106,7 +92,8 @@ void args_string_free(char *string, size_t len) {
 
 bool args_is_nullish(napi_env env, napi_value value) {
   napi_valuetype type;
-  if (napi_typeof(env, value, &type) != napi_ok) return true;
+  if (napi_typeof(env, value, &type) != napi_ok)
+    return true;
   return type == napi_undefined || type == napi_null;
 }
 
@@ -129,18 +116,21 @@ napi_value args_new_string(napi_env env, const char *text) {
 
 napi_value args_new_number(napi_env env, double number) {
   napi_value value = NULL;
-  if (napi_create_double(env, number, &value) != napi_ok) return NULL;
+  if (napi_create_double(env, number, &value) != napi_ok)
+    return NULL;
   return value;
 }
 
 napi_value args_new_bool(napi_env env, bool value) {
   napi_value result = NULL;
-  if (napi_get_boolean(env, value, &result) != napi_ok) return NULL;
+  if (napi_get_boolean(env, value, &result) != napi_ok)
+    return NULL;
   return result;
 }
 
 napi_value args_undefined(napi_env env) {
   napi_value value = NULL;
-  if (napi_get_undefined(env, &value) != napi_ok) return NULL;
+  if (napi_get_undefined(env, &value) != napi_ok)
+    return NULL;
   return value;
 }

@@ -37,7 +37,8 @@ enum connection_event {
 enum shared_slot {
   SHARED_OFFSET = 0, /* in: where in the slab the next plaintext goes */
   SHARED_LENGTH = 1, /* out: length of the plaintext of EVENT_DATA */
-  SHARED_QUEUED = 2, /* out, after a write: ciphertext the transport kept */
+  SHARED_QUEUED = 2, /* out, after a write: whether to wait for EVENT_DRAIN */
+  SHARED_EVENTS = 3, /* out, after a call that sends: EVENT_ERROR or 0 */
   SHARED_SLOTS = 4
 };
 
@@ -56,9 +57,9 @@ struct binding {
   struct etls_error error; /* of the last call that failed */
   uint8_t *scratch;
   uint8_t *gather;
-  int32_t *shared;       /* SHARED_SLOTS, owned by a JS ArrayBuffer */
-  napi_ref shared_ref;   /* the Int32Array */
-  napi_ref slab_ref;     /* the Uint8Array that plaintext goes to */
+  int32_t *shared;     /* SHARED_SLOTS, owned by a JS ArrayBuffer */
+  napi_ref shared_ref; /* the Int32Array */
+  napi_ref slab_ref;   /* the Uint8Array that plaintext goes to */
   uint8_t *slab;
   size_t slab_size;
   napi_ref callback_ref; /* called with the owner as this: (events) */
@@ -92,16 +93,17 @@ struct connection {
   uint8_t *buffer;
   size_t buffer_size;
   struct connection *prev, *next;
-  unsigned pins;            /* frames that still use this struct */
-  bool finalized;           /* the wrapper is gone: the last pin frees */
-  bool secured;             /* the handshake is complete */
-  bool reading;             /* JavaScript wants plaintext */
-  bool ended;               /* EVENT_END was given */
-  bool failed;              /* EVENT_ERROR was given */
-  bool blocked;             /* a write waits for EVENT_DRAIN */
-  bool finishing;           /* SHUT_WR as soon as the output is gone */
-  bool emitting;            /* inside emit(): output is flushed after it */
-  bool in_psk;              /* on OpenSSL's stack: close() is deferred */
+  unsigned pins;  /* frames that still use this struct */
+  bool finalized; /* the wrapper is gone: the last pin frees */
+  bool secured;   /* the handshake is complete */
+  bool reading;   /* JavaScript wants plaintext */
+  bool ended;     /* EVENT_END was given */
+  bool failed;    /* EVENT_ERROR was given */
+  bool blocked;   /* a write waits for EVENT_DRAIN */
+  bool stalled;   /* the kernel did not take all output */
+  bool finishing; /* SHUT_WR as soon as the output is gone */
+  bool emitting;  /* inside emit(): output is flushed after it */
+  bool in_psk;    /* on OpenSSL's stack: close() is deferred */
   bool close_deferred;
 };
 
@@ -141,7 +143,7 @@ struct etls_context *context_unwrap(napi_env env, napi_value value);
 struct etls_context *context_from_fields(napi_env env, napi_value fields,
                                          bool single_use);
 
-#define METHOD(name, function) \
+#define METHOD(name, function)                                                 \
   { name, NULL, function, NULL, NULL, NULL, napi_default, NULL }
 
 #endif

@@ -15,7 +15,9 @@
 #include "error.h"
 #include "loop.h"
 
-void connection_pin(struct connection *connection) { connection->pins++; }
+void connection_pin(struct connection *connection) {
+  connection->pins++;
+}
 
 static void free_connection(struct connection *connection) {
   OPENSSL_free(connection);
@@ -28,14 +30,16 @@ void connection_unpin(struct connection *connection) {
 }
 
 static void drop_reference(napi_env env, napi_ref *ref) {
-  if (*ref == NULL) return;
+  if (*ref == NULL)
+    return;
   napi_delete_reference(env, *ref);
   *ref = NULL;
 }
 
 void connection_close(struct connection *connection) {
   struct binding *binding = connection->binding;
-  if (connection->engine == NULL) return;
+  if (connection->engine == NULL)
+    return;
   if (connection->in_psk) {
     connection->close_deferred = true;
     return;
@@ -50,7 +54,8 @@ void connection_close(struct connection *connection) {
     connection->prev->next = connection->next;
   else
     binding->connections = connection->next;
-  if (connection->next != NULL) connection->next->prev = connection->prev;
+  if (connection->next != NULL)
+    connection->next->prev = connection->prev;
   connection->prev = NULL;
   connection->next = NULL;
 }
@@ -61,7 +66,8 @@ static void finalize(napi_env env, void *data, void *hint) {
   (void)hint;
   connection_close(connection);
   connection->finalized = true;
-  if (connection->pins == 0) free_connection(connection);
+  if (connection->pins == 0)
+    free_connection(connection);
 }
 
 /* new Connection(context, fields, singleUse): a Context handle, or null and
@@ -82,9 +88,11 @@ static napi_value construct(napi_env env, napi_callback_info info) {
     context = context_from_fields(env, argv[1], single_use);
   } else {
     context = context_unwrap(env, argv[0]);
-    if (context != NULL) etls_context_up_ref(context);
+    if (context != NULL)
+      etls_context_up_ref(context);
   }
-  if (context == NULL) return NULL;
+  if (context == NULL)
+    return NULL;
   connection = OPENSSL_zalloc(sizeof *connection);
   if (connection == NULL) {
     etls_context_release(context);
@@ -103,7 +111,8 @@ static napi_value construct(napi_env env, napi_callback_info info) {
     return NULL;
   }
   connection->next = binding->connections;
-  if (connection->next != NULL) connection->next->prev = connection;
+  if (connection->next != NULL)
+    connection->next->prev = connection;
   binding->connections = connection;
   if (napi_wrap(env, self, connection, finalize, NULL, NULL) != napi_ok) {
     finalize(env, connection, NULL);
@@ -135,9 +144,12 @@ struct connection *connection_this(napi_env env, napi_callback_info info,
 static uint32_t recorded(struct connection *connection) {
   unsigned bits = etls_engine_recorded(connection->engine);
   uint32_t events = 0;
-  if ((bits & ETLS_RECORDED_KEYLOG) != 0) events |= EVENT_KEYLOG;
-  if ((bits & ETLS_RECORDED_SESSION) != 0) events |= EVENT_SESSION;
-  if ((bits & ETLS_RECORDED_OCSP) != 0) events |= EVENT_OCSP;
+  if ((bits & ETLS_RECORDED_KEYLOG) != 0)
+    events |= EVENT_KEYLOG;
+  if ((bits & ETLS_RECORDED_SESSION) != 0)
+    events |= EVENT_SESSION;
+  if ((bits & ETLS_RECORDED_OCSP) != 0)
+    events |= EVENT_OCSP;
   return events;
 }
 
@@ -152,7 +164,8 @@ static uint32_t pump_handshake(struct connection *connection) {
     connection_close(connection);
   }
   connection_unpin(connection);
-  if (connection->engine == NULL) return 0;
+  if (connection->engine == NULL)
+    return 0;
   if (status == ETLS_OK) {
     connection->secured = true;
     return EVENT_HANDSHAKE | EVENT_MORE;
@@ -161,7 +174,8 @@ static uint32_t pump_handshake(struct connection *connection) {
     connection->ended = true;
     return EVENT_END;
   }
-  if (status > 0) return 0;
+  if (status > 0)
+    return 0;
   connection->failed = true;
   return EVENT_ERROR;
 }
@@ -176,7 +190,8 @@ static uint32_t pump_read(struct connection *connection) {
 
   if (target == NULL) {
     size_t offset = (size_t)binding->shared[SHARED_OFFSET];
-    if (offset >= binding->slab_size) offset = 0;
+    if (offset >= binding->slab_size)
+      offset = 0;
     target = binding->slab + offset;
     cap = binding->slab_size - offset;
   }
@@ -188,8 +203,10 @@ static uint32_t pump_read(struct connection *connection) {
     used += n;
   }
   binding->shared[SHARED_LENGTH] = (int32_t)used;
-  if (used > 0) events |= EVENT_DATA;
-  if (status == ETLS_OK) events |= EVENT_MORE;
+  if (used > 0)
+    events |= EVENT_DATA;
+  if (status == ETLS_OK)
+    events |= EVENT_MORE;
   if (status == ETLS_END && !connection->ended) {
     connection->ended = true;
     events |= EVENT_END;
@@ -202,9 +219,10 @@ static uint32_t pump_read(struct connection *connection) {
 }
 
 uint32_t connection_pump(struct connection *connection) {
-  uint32_t events = connection->secured ? pump_read(connection)
-                                        : pump_handshake(connection);
-  if (connection->engine == NULL) return 0;
+  uint32_t events =
+      connection->secured ? pump_read(connection) : pump_handshake(connection);
+  if (connection->engine == NULL)
+    return 0;
   events |= recorded(connection);
   /* Without a descriptor nobody else sees a write that waited for input (a
    * renegotiation) go on. */
@@ -245,6 +263,7 @@ napi_status connection_define(napi_env env, napi_value exports) {
     methods[count++] = connection_info_methods[i];
   status = napi_define_class(env, "Connection", NAPI_AUTO_LENGTH, construct,
                              NULL, count, methods, &constructor);
-  if (status != napi_ok) return status;
+  if (status != napi_ok)
+    return status;
   return napi_set_named_property(env, exports, "Connection", constructor);
 }

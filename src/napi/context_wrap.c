@@ -40,15 +40,18 @@ static bool add_field(napi_env env, struct etls_config *config, int64_t option,
   int64_t number = 0;
   bool ok = false;
 
-  if (napi_typeof(env, value, &type) != napi_ok) goto out;
+  if (napi_typeof(env, value, &type) != napi_ok)
+    goto out;
   if (type == napi_number) {
-    if (!args_int(env, value, &number)) goto out;
+    if (!args_int(env, value, &number))
+      goto out;
     status = etls_config_add_int(config, name, number);
     goto done;
   }
   if (type == napi_string) {
     text = args_string(env, value, &len);
-    if (text == NULL) goto out;
+    if (text == NULL)
+      goto out;
     bytes = (const uint8_t *)text;
   } else if (!args_bytes(env, value, &bytes, &len)) {
     goto out;
@@ -57,22 +60,27 @@ static bool add_field(napi_env env, struct etls_config *config, int64_t option,
     status = etls_config_add_bytes(config, name, bytes, len);
     goto done;
   }
-  if (napi_typeof(env, passphrase, &type) != napi_ok) goto out;
+  if (napi_typeof(env, passphrase, &type) != napi_ok)
+    goto out;
   if (type == napi_string) {
     pass_text = args_string(env, passphrase, &secret_len);
-    if (pass_text == NULL) goto out;
+    if (pass_text == NULL)
+      goto out;
     secret = (const uint8_t *)pass_text;
   } else if (type != napi_undefined && type != napi_null) {
-    if (!args_bytes(env, passphrase, &secret, &secret_len)) goto out;
+    if (!args_bytes(env, passphrase, &secret, &secret_len))
+      goto out;
   }
-  status =
-      etls_config_add_secret(config, name, bytes, len, secret, secret_len);
+  status = etls_config_add_secret(config, name, bytes, len, secret, secret_len);
 done:
   ok = status == ETLS_OK;
-  if (!ok) args_throw(env, etls_status_name(status));
+  if (!ok)
+    args_throw(env, etls_status_name(status));
 out:
-  if (text != NULL) args_string_free(text, len);
-  if (pass_text != NULL) args_string_free(pass_text, secret_len);
+  if (text != NULL)
+    args_string_free(text, len);
+  if (pass_text != NULL)
+    args_string_free(pass_text, secret_len);
   return ok;
 }
 
@@ -113,14 +121,16 @@ struct etls_context *context_from_fields(napi_env env, napi_value fields,
   enum etls_status status;
 
   /* 120 certificates are 360 handles: close them with the scope. */
-  if (napi_open_handle_scope(env, &scope) != napi_ok) return NULL;
+  if (napi_open_handle_scope(env, &scope) != napi_ok)
+    return NULL;
   config = read_fields(env, fields);
   napi_close_handle_scope(env, scope);
-  if (config == NULL) return NULL;
+  if (config == NULL)
+    return NULL;
   etls_error_init(&binding->error);
   status = single_use
-               ? etls_context_cache_create_single_use(
-                     binding->contexts, config, &context, &binding->error)
+               ? etls_context_cache_create_single_use(binding->contexts, config,
+                                                      &context, &binding->error)
                : etls_context_cache_acquire(binding->contexts, config,
                                             loop_now_ms(binding), &context,
                                             &binding->error);
@@ -194,7 +204,8 @@ static struct context_handle *this_handle(napi_env env,
 
 static napi_value method_close(napi_env env, napi_callback_info info) {
   struct context_handle *handle = this_handle(env, info);
-  if (handle == NULL) return NULL;
+  if (handle == NULL)
+    return NULL;
   etls_context_release(handle->context);
   handle->context = NULL;
   return NULL;
@@ -203,7 +214,8 @@ static napi_value method_close(napi_env env, napi_callback_info info) {
 /* digest() -> Buffer of 32 bytes, undefined once closed */
 static napi_value method_digest(napi_env env, napi_callback_info info) {
   struct context_handle *handle = this_handle(env, info);
-  if (handle == NULL || handle->context == NULL) return NULL;
+  if (handle == NULL || handle->context == NULL)
+    return NULL;
   return args_new_buffer(env, etls_context_get0_digest(handle->context),
                          ETLS_DIGEST_LEN);
 }
@@ -211,7 +223,8 @@ static napi_value method_digest(napi_env env, napi_callback_info info) {
 /* weakDhBits() -> bits of DH parameters that node warns of, else 0 */
 static napi_value method_weak_dh_bits(napi_env env, napi_callback_info info) {
   struct context_handle *handle = this_handle(env, info);
-  if (handle == NULL || handle->context == NULL) return NULL;
+  if (handle == NULL || handle->context == NULL)
+    return NULL;
   return args_new_number(env, etls_context_weak_dh_bits(handle->context));
 }
 
@@ -225,6 +238,7 @@ napi_status context_define(napi_env env, napi_value exports) {
   napi_status status = napi_define_class(
       env, "Context", NAPI_AUTO_LENGTH, construct, NULL,
       sizeof methods / sizeof methods[0], methods, &constructor);
-  if (status != napi_ok) return status;
+  if (status != napi_ok)
+    return status;
   return napi_set_named_property(env, exports, "Context", constructor);
 }

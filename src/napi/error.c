@@ -9,9 +9,11 @@
 
 static void set_text(napi_env env, napi_value object, const char *name,
                      const char *text) {
-  if (text[0] == '\0') return;
+  if (text[0] == '\0')
+    return;
   napi_value value = args_new_string(env, text);
-  if (value != NULL) napi_set_named_property(env, object, name, value);
+  if (value != NULL)
+    napi_set_named_property(env, object, name, value);
 }
 
 static napi_value new_error(napi_env env, const char *message,
@@ -19,7 +21,8 @@ static napi_value new_error(napi_env env, const char *message,
   napi_value text = args_new_string(env, message);
   napi_value error = NULL;
   napi_status status;
-  if (text == NULL) return NULL;
+  if (text == NULL)
+    return NULL;
   status = type_error ? napi_create_type_error(env, NULL, text, &error)
                       : napi_create_error(env, NULL, text, &error);
   return status == napi_ok ? error : NULL;
@@ -28,20 +31,24 @@ static napi_value new_error(napi_env env, const char *message,
 static void set_stack(napi_env env, napi_value object,
                       const struct etls_error *error) {
   napi_value list = NULL;
-  if (error->stack_len == 0) return;
+  if (error->stack_len == 0)
+    return;
   if (napi_create_array_with_length(env, error->stack_len, &list) != napi_ok)
     return;
   for (size_t i = 0; i < error->stack_len; i++) {
     napi_value text = args_new_string(env, error->stack[i]);
-    if (text == NULL) return;
+    if (text == NULL)
+      return;
     napi_set_element(env, list, (uint32_t)i, text);
   }
   napi_set_named_property(env, object, "opensslErrorStack", list);
 }
 
 static const char *text_of(const struct etls_error *error) {
-  if (error->message[0] != '\0') return error->message;
-  if (error->status == ETLS_ERR_MEMORY) return "out of memory";
+  if (error->message[0] != '\0')
+    return error->message;
+  if (error->status == ETLS_ERR_MEMORY)
+    return "out of memory";
   return etls_status_name(error->status);
 }
 
@@ -67,7 +74,8 @@ void error_throw_context(napi_env env, const struct etls_error *error) {
 napi_value error_of_connection(napi_env env, const struct etls_error *error) {
   napi_value object = NULL;
   if (error->status == ETLS_ERR_IO) {
-    if (napi_create_array_with_length(env, 2, &object) != napi_ok) return NULL;
+    if (napi_create_array_with_length(env, 2, &object) != napi_ok)
+      return NULL;
     napi_set_element(env, object, 0,
                      args_new_number(env, -(double)error->sys_errno));
     napi_set_element(
@@ -77,12 +85,13 @@ napi_value error_of_connection(napi_env env, const struct etls_error *error) {
   }
   object = new_error(
       env, error->report[0] != '\0' ? error->report : text_of(error), false);
-  if (object == NULL) return NULL;
+  if (object == NULL)
+    return NULL;
   set_text(env, object, "library", error->library);
   set_text(env, object, "reason", error->reason);
-  set_text(
-      env, object, "code",
-      error->ssl_code[0] != '\0' ? error->ssl_code : "ERR_EAGER_TLS_INTERNAL");
+  set_text(env, object, "code",
+           error->ssl_code[0] != '\0' ? error->ssl_code
+                                      : "ERR_EAGER_TLS_INTERNAL");
   return object;
 }
 

@@ -25,7 +25,7 @@
 #include "args.h"
 #include "error.h"
 
-enum { READ_BUDGET = 262144 };
+enum { READ_BUDGET = 262144, FLUSH_ROUNDS = 4 };
 
 struct poll {
   uv_poll_t handle;
@@ -36,7 +36,8 @@ struct poll {
 
 int64_t loop_now_ms(struct binding *binding) {
   struct uv_loop_s *loop = NULL;
-  if (napi_get_uv_event_loop(binding->env, &loop) != napi_ok) return 0;
+  if (napi_get_uv_event_loop(binding->env, &loop) != napi_ok)
+    return 0;
   return (int64_t)uv_now(loop);
 }
 
@@ -45,8 +46,10 @@ int64_t loop_now_ms(struct binding *binding) {
 static void report_exception(napi_env env) {
   napi_value exception = NULL;
   bool pending = false;
-  if (napi_is_exception_pending(env, &pending) != napi_ok || !pending) return;
-  if (napi_get_and_clear_last_exception(env, &exception) != napi_ok) return;
+  if (napi_is_exception_pending(env, &pending) != napi_ok || !pending)
+    return;
+  if (napi_get_and_clear_last_exception(env, &exception) != napi_ok)
+    return;
   napi_fatal_exception(env, exception);
 }
 
@@ -58,7 +61,8 @@ static void emit(struct connection *connection, uint32_t events) {
   napi_value callback = NULL;
   napi_value argument = NULL;
   napi_status status;
-  if (events == 0 || binding->exiting) return;
+  if (events == 0 || binding->exiting)
+    return;
   if (napi_get_reference_value(env, connection->owner_ref, &owner) != napi_ok ||
       napi_get_reference_value(env, binding->callback_ref, &callback) !=
           napi_ok ||
@@ -69,14 +73,16 @@ static void emit(struct connection *connection, uint32_t events) {
   status = napi_make_callback(env, connection->async, owner, callback, 1,
                               &argument, NULL);
   connection->emitting = false;
-  if (status == napi_pending_exception) report_exception(env);
+  if (status == napi_pending_exception)
+    report_exception(env);
 }
 
 static void on_poll(uv_poll_t *handle, int status, int events);
 
 static void set_events(struct connection *connection, int events) {
   struct poll *poll = connection->poll;
-  if (poll->events == events) return;
+  if (poll->events == events)
+    return;
   poll->events = events;
   if (events == 0)
     uv_poll_stop(&poll->handle);
@@ -87,7 +93,8 @@ static void set_events(struct connection *connection, int events) {
 void loop_update(struct connection *connection) {
   const uint8_t *data = NULL;
   int events = 0;
-  if (connection->poll == NULL || connection->engine == NULL) return;
+  if (connection->poll == NULL || connection->engine == NULL)
+    return;
   if (connection->reading && !connection->ended && !connection->failed)
     events |= UV_READABLE;
   if (!connection->failed && etls_engine_output(connection->engine, &data) > 0)
@@ -99,41 +106,54 @@ void loop_update(struct connection *connection) {
 static uint32_t flush(struct connection *connection) {
   struct binding *binding = connection->binding;
   enum etls_status status;
-  if (connection->poll == NULL || connection->engine == NULL) return 0;
+  if (connection->poll == NULL || connection->engine == NULL)
+    return 0;
   etls_error_init(&binding->error);
   status = etls_fd_transport_flush(&connection->transport, connection->engine,
                                    &binding->error);
+  connection->stalled = status == ETLS_WANT_OUTPUT;
   if (status == ETLS_OK && connection->finishing)
-    status = etls_fd_transport_shut_write(&connection->transport,
-                                          &binding->error);
+    status =
+        etls_fd_transport_shut_write(&connection->transport, &binding->error);
   if (status < 0 && !connection->failed) {
     connection->failed = true;
     return EVENT_ERROR;
   }
-  if (status != ETLS_OK || !connection->blocked) return 0;
+  if (status != ETLS_OK || !connection->blocked)
+    return 0;
   connection->blocked = false;
   return EVENT_DRAIN;
 }
 
-void loop_flush(struct connection *connection) {
+uint32_t loop_flush(struct connection *connection) {
   uint32_t events;
-  if (connection->emitting) return; /* on_poll does it after emit() */
+  if (connection->emitting)
+    return 0; /* on_poll does it after emit() */
   events = flush(connection);
   loop_update(connection);
-  if ((events & EVENT_ERROR) == 0) return;
-  /* JavaScript is our caller and looks at SHARED_QUEUED: the error comes on
-   * the next turn, from on_poll, which meets it again. */
-  connection->failed = false;
-  set_events(connection, UV_READABLE | UV_WRITABLE);
+  return events & EVENT_ERROR;
+}
+
+/* Flushes, and lets JavaScript fill the room that this made, but only so
+ * often: another wake-up comes soon, and others want theirs. */
+static void flush_and_emit(struct connection *connection) {
+  for (int round = 0; round < FLUSH_ROUNDS; round++) {
+    uint32_t events = flush(connection);
+    if (events == 0)
+      return;
+    emit(connection, events);
+  }
 }
 
 /* Delivers all that the fed input yields. */
 static void pump_and_emit(struct connection *connection) {
   uint32_t events;
   do {
-    if (connection->engine == NULL) return;
+    if (connection->engine == NULL)
+      return;
     /* After the handshake, plaintext waits for JavaScript to want it. */
-    if (connection->secured && !connection->reading) return;
+    if (connection->secured && !connection->reading)
+      return;
     events = connection_pump(connection);
     emit(connection, events);
   } while ((events & EVENT_MORE) != 0);
@@ -150,14 +170,16 @@ static void read_some(struct connection *connection) {
     status = etls_fd_transport_read(&connection->transport, connection->engine,
                                     binding->scratch, SCRATCH_SIZE, &n,
                                     &binding->error);
-    if (status == ETLS_WANT_INPUT) return;
+    if (status == ETLS_WANT_INPUT)
+      return;
     if (status < 0) {
       connection->failed = true;
       emit(connection, EVENT_ERROR);
       return;
     }
     pump_and_emit(connection);
-    if (connection->engine == NULL) return;
+    if (connection->engine == NULL)
+      return;
     /* The scratch buffer is the next connection's. */
     if (etls_engine_keep_input(connection->engine) < 0) {
       connection->failed = true;
@@ -165,7 +187,8 @@ static void read_some(struct connection *connection) {
       emit(connection, EVENT_ERROR);
       return;
     }
-    if (n < SCRATCH_SIZE) return; /* the kernel has no more */
+    if (n < SCRATCH_SIZE)
+      return; /* the kernel has no more */
     budget -= n < budget ? n : budget;
   }
 }
@@ -178,11 +201,12 @@ static void on_poll(uv_poll_t *handle, int status, int events) {
   if (connection == NULL || napi_open_handle_scope(env, &scope) != napi_ok)
     return;
   connection_pin(connection);
-  if (status < 0) events = UV_READABLE | UV_WRITABLE; /* let read() say why */
-  if ((events & UV_WRITABLE) != 0) emit(connection, flush(connection));
-  if ((events & UV_READABLE) != 0) read_some(connection);
-  /* What JavaScript wrote meanwhile, and the engine's own answers. */
-  emit(connection, flush(connection));
+  if (status < 0)
+    events = UV_READABLE | UV_WRITABLE; /* let read() say why */
+  if ((events & UV_READABLE) != 0)
+    read_some(connection);
+  /* What waited, what JavaScript wrote just now, and the engine's answers. */
+  flush_and_emit(connection);
   loop_update(connection);
   connection_unpin(connection);
   napi_close_handle_scope(env, scope);
@@ -205,7 +229,8 @@ int loop_attach(struct connection *connection, napi_value owner, int fd) {
     goto fail;
   }
   result = uv_poll_init(loop, &poll->handle, connection->transport.fd);
-  if (result != 0) goto fail;
+  if (result != 0)
+    goto fail;
   /* From here on the handle is libuv's until its close callback. */
   poll->handle.data = poll;
   poll->binding = binding;
@@ -226,7 +251,8 @@ fail:
 
 static void finish_cleanup(struct binding *binding) {
   napi_async_cleanup_hook_handle handle = binding->cleanup;
-  if (!binding->exiting || binding->open_polls > 0 || handle == NULL) return;
+  if (!binding->exiting || binding->open_polls > 0 || handle == NULL)
+    return;
   binding->cleanup = NULL;
   napi_remove_async_cleanup_hook(handle);
 }
@@ -242,13 +268,15 @@ static void on_close(uv_handle_t *handle) {
 void loop_detach(struct connection *connection) {
   napi_env env = connection->binding->env;
   struct poll *poll = connection->poll;
-  if (poll == NULL) return;
+  if (poll == NULL)
+    return;
   connection->poll = NULL;
   poll->connection = NULL;
   /* uv_close stops the poll, after which the descriptor may go at once. */
   uv_close((uv_handle_t *)&poll->handle, on_close);
   etls_fd_transport_close(&connection->transport);
-  if (connection->async != NULL) napi_async_destroy(env, connection->async);
+  if (connection->async != NULL)
+    napi_async_destroy(env, connection->async);
   connection->async = NULL;
   if (connection->owner_ref != NULL)
     napi_delete_reference(env, connection->owner_ref);
@@ -256,7 +284,8 @@ void loop_detach(struct connection *connection) {
 }
 
 void loop_ref(struct connection *connection, bool ref) {
-  if (connection->poll == NULL) return;
+  if (connection->poll == NULL)
+    return;
   if (ref)
     uv_ref((uv_handle_t *)&connection->poll->handle);
   else
@@ -267,6 +296,7 @@ void loop_cleanup(napi_async_cleanup_hook_handle handle, void *data) {
   struct binding *binding = data;
   binding->exiting = true;
   binding->cleanup = handle;
-  while (binding->connections != NULL) connection_close(binding->connections);
+  while (binding->connections != NULL)
+    connection_close(binding->connections);
   finish_cleanup(binding);
 }
