@@ -1,0 +1,72 @@
+/*
+ * engine_internal.h - the engine's insides, for the engine_*.c files,
+ * peer_info*.c and session_resume.c only.
+ */
+#ifndef ETLS_ENGINE_INTERNAL_H
+#define ETLS_ENGINE_INTERNAL_H
+
+#include <openssl/ssl.h>
+
+#include "context.h"
+#include "eager_tls.h"
+#include "engine.h"
+#include "span_bio.h"
+
+/* Lines of keylog, oldest first; each is secret. */
+struct etls_keylog_line {
+  struct etls_keylog_line *next;
+  size_t size; /* of the allocation */
+  char text[]; /* NUL-terminated */
+};
+
+/* New sessions, oldest first; the oldest goes when there are too many. */
+enum { ETLS_RECORDED_SESSIONS_MAX = 16 };
+struct etls_session_list {
+  SSL_SESSION *items[ETLS_RECORDED_SESSIONS_MAX];
+  size_t len;
+};
+
+struct etls_engine {
+  SSL *ssl;
+  struct etls_context *context;
+  struct etls_span_bio span;
+
+  enum etls_state state;      /* written by etls_engine_set_state only */
+  enum etls_status failed;    /* state FAILED: with this */
+  struct etls_error *failure; /* its details; NULL if there was no memory */
+  bool input_ended;           /* feed_end was called */
+  bool entered;               /* inside OpenSSL: calls are refused */
+
+  bool want_keylog;
+  bool want_sessions;
+  bool ocsp_requested;
+  bool ocsp_came; /* and not taken yet */
+  struct etls_keylog_line *keylog;
+  struct etls_keylog_line **keylog_end;
+  struct etls_keylog_line *keylog_taken; /* lent to the taker */
+  struct etls_session_list *sessions;    /* NULL: none recorded; for take */
+
+  etls_psk_cb psk_cb;
+  void *psk_arg;
+};
+
+void etls_engine_set_state(struct etls_engine *engine, enum etls_state state);
+
+/* The engine of an SSL. */
+struct etls_engine *etls_engine_of(const SSL *ssl);
+
+/* OpenSSL's PSK callback, which asks engine->psk_cb. */
+unsigned int etls_engine_on_psk(SSL *ssl, const char *hint, char *identity,
+                                unsigned int max_identity_len,
+                                unsigned char *psk, unsigned int max_psk_len);
+
+/* Appends a reference that the list then owns. False: no memory. */
+bool etls_session_list_add(struct etls_session_list **list,
+                           SSL_SESSION *session);
+/* The oldest, now the caller's, or NULL. Frees the list with the last. */
+SSL_SESSION *etls_session_list_take(struct etls_session_list **list);
+
+/* Frees what the callbacks recorded. */
+void etls_engine_drop_recorded(struct etls_engine *engine);
+
+#endif
