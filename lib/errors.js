@@ -110,7 +110,8 @@ function inspectNumber (value) {
     ? value > 2n ** 32n || value < -(2n ** 32n)
     : Number.isInteger(value) && Math.abs(value) > 2 ** 32
   if (!large) return inspect(value)
-  const digits = String(value).replace(/\B(?=(\d{3})+$)/g, '_')
+  // Groups of three from the end, whatever they hold: 1e_+21.
+  const digits = String(value).replace(/(?<=[^-])(?=(?:.{3})+$)/g, '_')
   return big ? `${digits}n` : digits
 }
 
@@ -253,6 +254,14 @@ function disconnectedError (options) {
   return error
 }
 
+class AbortError extends Error {
+  constructor (options) {
+    super('The operation was aborted', options)
+    this.code = 'ABORT_ERR'
+    this.name = 'AbortError'
+  }
+}
+
 /**
  * What an AbortSignal causes.
  *
@@ -260,13 +269,7 @@ function disconnectedError (options) {
  * @returns {Error}
  */
 function abortError (cause) {
-  const options = cause === undefined ? undefined : { cause }
-  const error = new Error('The operation was aborted', options)
-  error.code = 'ABORT_ERR'
-  Object.defineProperty(error, 'name', {
-    configurable: true, enumerable: true, value: 'AbortError', writable: true
-  })
-  return error
+  return new AbortError(cause === undefined ? undefined : { cause })
 }
 
 const classes = {}
