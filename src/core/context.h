@@ -10,7 +10,7 @@
 #include "eager_tls.h"
 
 struct etls_config;
-struct etls_trust_store;
+struct etls_trust_pool;
 
 /*
  * The books of one context cache. Contexts and engines write to them when
@@ -29,14 +29,12 @@ void etls_ledger_event(const struct etls_ledger *ledger,
                        const uint8_t digest[ETLS_DIGEST_LEN]);
 
 /*
- * Builds an SSL_CTX in the order in which node applies the options. `trust`
- * is what etls_trust_pool_acquire gave for the same config; its reference
- * stays the caller's, the context takes one of its own. The new context has
- * one reference. error->option says which option was at fault.
+ * Builds an SSL_CTX in the order in which node applies the options, with a
+ * trust store out of `pool`. `digest` is that of the config. The new context
+ * has one reference. error->option says which option was at fault.
  */
 ETLS_MUST_USE enum etls_status
-etls_context_new(const struct etls_config *config,
-                 struct etls_trust_store *trust,
+etls_context_new(const struct etls_config *config, struct etls_trust_pool *pool,
                  const uint8_t digest[ETLS_DIGEST_LEN], bool single_use,
                  struct etls_ledger *ledger, struct etls_context **out,
                  struct etls_error *error);
