@@ -1,0 +1,92 @@
+'use strict'
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { exec, root } = require('./exec')
+
+const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js')
+
+/** The test files of a suite; a suite without any is not a success. */
+function testFiles (suite) {
+  const dir = path.join('test', suite)
+  return fs.readdirSync(path.join(root, dir), { recursive: true })
+    .filter((name) => /\.test\.m?js$/.test(name))
+    .map((name) => path.join(dir, name))
+    .sort()
+}
+
+/**
+ * A runner that broke (died, hung, printed no counts) is one failure more than
+ * it counted itself.
+ */
+function settle (counts, { ok, why }) {
+  if (!ok && counts.failed === 0) return { ...counts, failed: 1, why }
+  if (counts.passed + counts.failed === 0) {
+    return { ...counts, failed: 1, why: 'ran no test' }
+  }
+  return counts
+}
+
+const none = { passed: 0, failed: 0, skipped: 0 }
+
+async function runCore () {
+  const jobs = `-j${os.availableParallelism()}`
+  const built = await exec(['make', '-C', 'test/core', jobs, 'all'])
+  if (!built.ok) return settle(none, built)
+  const result = await exec(['make', '-C', 'test/core', 'check'])
+  const line = /^core: (\d+) passed, (\d+) failed, (\d+) skipped$/m
+    .exec(result.output)
+  if (line === null) return settle(none, { ok: false, why: 'no result line' })
+  const [passed, failed, skipped] = line.slice(1).map(Number)
+  return settle({ passed, failed, skipped }, result)
+}
+
+/**
+ * Runs one mocha suite in one process.
+ *
+ * @param {string} suite directory below test/
+ * @param {object} [options]
+ * @param {object} [options.env]
+ * @param {string[]} [options.args] further arguments of mocha
+ * @param {string} [options.node] the node binary to use
+ */
+async function runMocha (suite, { env = {}, args = [], node } = {}) {
+  const files = testFiles(suite)
+  if (files.length === 0) return settle(none, { ok: true })
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'eager-tls-test-'))
+  const summary = path.join(dir, 'summary.json')
+  const result = await exec([
+    node ?? process.execPath, mocha,
+    '--reporter', 'test/support/reporter.js', ...args, ...files
+  ], { env: { ...env, EAGER_TLS_TEST_SUMMARY: summary } })
+  let counts = none
+  if (fs.existsSync(summary)) {
+    counts = JSON.parse(fs.readFileSync(summary, 'utf8'))
+  }
+  fs.rmSync(dir, { recursive: true })
+  return settle(counts, result)
+}
+
+const transports = ['stream', 'fd']
+
+/** The same suite once per transport. */
+function perTransport (suite) {
+  return transports.map((transport) => ({
+    name: `${suite}, ${transport} transport`,
+    run: (options) => runMocha(suite, {
+      ...options,
+      env: { ...options.env, EAGER_TLS_TEST_TRANSPORT: transport }
+    })
+  }))
+}
+
+/** What `npm test` runs, by the names that it takes as arguments. */
+const suites = {
+  core: [{ name: 'core', run: runCore }],
+  unit: perTransport('unit'),
+  compat: perTransport('compat'),
+  servers: [{ name: 'servers', run: (options) => runMocha('servers', options) }]
+}
+
+module.exports = { perTransport, runMocha, suites }
