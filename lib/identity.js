@@ -1,0 +1,81 @@
+'use strict'
+
+/**
+ * The check that the certificate is the one of the host that was meant.
+ *
+ * node's own check is a pure function of the name and the certificate. What
+ * it has accepted is remembered by the certificate's fingerprint, so that the
+ * next connection to the same server need not build certificate objects.
+ * Refusals are not remembered: their errors hold the certificate.
+ */
+
+const tls = require('node:tls')
+
+const MEMO_MAX = 1024
+
+const nodeCheck = tls.checkServerIdentity
+// hostname + NUL + fingerprint, in order of arrival.
+const accepted = new Set()
+
+const ids = new WeakMap()
+let lastId = 0
+
+/**
+ * The name that the certificate has to be for, in node's order.
+ *
+ * @param {object} options of the connection
+ * @returns {string}
+ */
+function identityName (options) {
+  return options.servername || options.host ||
+    (options.socket && options.socket._host) || 'localhost'
+}
+
+/**
+ * A number for an identity function, the same for the same function, never
+ * used for another one. Part of what decides whether sessions may be shared.
+ *
+ * @param {Function} check
+ * @returns {number}
+ */
+function identityId (check) {
+  let id = ids.get(check)
+  if (id === undefined) {
+    id = ++lastId
+    ids.set(check, id)
+  }
+  return id
+}
+
+/**
+ * Checks the peer's identity. What options.checkServerIdentity throws passes
+ * through, as it does in node.
+ *
+ * @param {object} options of the connection; checkServerIdentity is a function
+ * @param {string | null} fingerprint SHA-256 of the peer's certificate, as a
+ *   latin1 string; null: not known, nothing is remembered
+ * @param {() => object} getCertificate makes the full certificate object
+ * @returns {Error | undefined} what the check returned
+ */
+function checkIdentity (options, fingerprint, getCertificate) {
+  const name = identityName(options)
+  if (options.checkServerIdentity !== nodeCheck ||
+      typeof name !== 'string' || fingerprint === null) {
+    return options.checkServerIdentity(name, getCertificate())
+  }
+  const key = `${name}\0${fingerprint}`
+  if (accepted.has(key)) return undefined
+  const error = options.checkServerIdentity(name, getCertificate())
+  if (error === undefined) remember(key)
+  return error
+}
+
+function remember (key) {
+  if (accepted.size >= MEMO_MAX) {
+    const [oldest] = accepted
+    accepted.delete(oldest)
+  }
+  accepted.add(key)
+}
+
+module.exports = { checkIdentity, identityId, identityName }

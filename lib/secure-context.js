@@ -1,0 +1,132 @@
+'use strict'
+
+/**
+ * The object that createSecureContext() returns on the native backend. It
+ * holds one reference on a cached context; node's own context is built only
+ * if somebody who is not this package asks for it.
+ */
+
+const tls = require('node:tls')
+
+const { ERR_EAGER_TLS_CONTEXT_CLOSED } = require('./errors')
+const { defaultRoots, flattenContextOptions } = require('./options')
+
+// Before anybody has put ours in its place.
+const nodeCreateSecureContext = tls.createSecureContext
+
+// The list that each binding was last given.
+const rootsOf = new WeakMap()
+
+/**
+ * Tells the core which certificates stand for "no ca given". Cheap as long as
+ * they are the same; to be called before a context is made of fields that use
+ * them.
+ *
+ * @param {object} binding
+ */
+function syncDefaultRoots (binding) {
+  const roots = defaultRoots()
+  if (rootsOf.get(binding) === roots) return
+  binding.setDefaultRoots(roots)
+  rootsOf.set(binding, roots)
+}
+
+/**
+ * A SecureContext is an instance of tls.SecureContext that has not run its
+ * constructor.
+ */
+class SecureContext {
+  #handle
+  #options
+  #nodeContext
+
+  /**
+   * @param {object} handle the core's context
+   * @param {object} options that it was made of; remembered as they are now
+   */
+  constructor (handle, options) {
+    this.#handle = handle
+    this.#options = { ...options }
+  }
+
+  /** Gives the context back. Connections that use it live on. */
+  close () {
+    if (this.#handle === null) return
+    this.#handle.close()
+    this.#handle = null
+    this.#nodeContext = undefined
+  }
+
+  /** node's own context with the same options, for node:tls. */
+  get context () {
+    if (this.#handle === null) throw new ERR_EAGER_TLS_CONTEXT_CLOSED()
+    this.#nodeContext ??= nodeCreateSecureContext(this.#options).context
+    return this.#nodeContext
+  }
+
+  /** The core's context, for connections of this package. */
+  static handleOf (secureContext) {
+    if (secureContext.#handle === null) throw new ERR_EAGER_TLS_CONTEXT_CLOSED()
+    return secureContext.#handle
+  }
+
+  /** The options that it was made of; not to be changed. */
+  static optionsOf (secureContext) {
+    return secureContext.#options
+  }
+
+  static isOurs (value) {
+    return typeof value === 'object' && value !== null && #handle in value
+  }
+}
+
+if (typeof tls.SecureContext === 'function') {
+  Object.setPrototypeOf(SecureContext.prototype, tls.SecureContext.prototype)
+}
+
+const { handleOf, isOurs, optionsOf } = SecureContext
+delete SecureContext.handleOf
+delete SecureContext.isOurs
+delete SecureContext.optionsOf
+
+/**
+ * Whether the core cannot use this context: node:tls made it, or another copy
+ * of this package.
+ *
+ * @param {unknown} secureContext
+ * @returns {boolean}
+ */
+function isForeign (secureContext) {
+  return !isOurs(secureContext)
+}
+
+/**
+ * tls.createSecureContext() on the native backend. With options that the core
+ * does not know the result is node's own.
+ *
+ * @param {object} binding
+ * @param {object} [options]
+ * @returns {SecureContext | tls.SecureContext}
+ */
+function createSecureContext (binding, options) {
+  const { fields, unsupported, usesDefaultRoots } =
+    flattenContextOptions(options)
+  if (unsupported !== null) return nodeCreateSecureContext(options)
+  if (usesDefaultRoots) syncDefaultRoots(binding)
+  const handle = new binding.Context(fields, options?.singleUse === true)
+  if (handle.weakDhBits() !== 0) {
+    process.emitWarning('DH parameter is less than 2048 bits',
+      'SecurityWarning')
+  }
+  return new SecureContext(handle, options)
+}
+
+module.exports = {
+  SecureContext,
+  createSecureContext,
+  handleOf,
+  isForeign,
+  nodeCreateSecureContext,
+  optionsOf,
+  syncDefaultRoots
+}
