@@ -6,6 +6,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,8 @@ void support_init(void) {
     fprintf(stderr, "support_init must come before all else\n");
     exit(2);
   }
+  /* Names of errors: an SSL_CTX would load them, but not every test has one. */
+  OPENSSL_init_ssl(OPENSSL_INIT_LOAD_SSL_STRINGS, NULL);
   etls_mem_set_hook(core_hook);
 }
 
