@@ -113,8 +113,10 @@ enum etls_status etls_engine_handshake(struct etls_engine *engine,
     return ETLS_OK;
   enter(engine);
   enum etls_status status = leave(engine, SSL_do_handshake(engine->ssl));
-  if (status == ETLS_OK)
+  if (status == ETLS_OK) {
     etls_engine_set_state(engine, ETLS_STATE_OPEN);
+    engine->opened = true;
+  }
   return status < 0 ? report(engine, error) : status;
 }
 

@@ -57,12 +57,29 @@ SSL_SESSION *etls_session_list_take(struct etls_session_list **list) {
   return session;
 }
 
+enum etls_status etls_engine_take_session(struct etls_engine *engine,
+                                          uint8_t **der, size_t *len,
+                                          struct etls_error *error) {
+  *der = NULL;
+  *len = 0;
+  SSL_SESSION *session = etls_session_list_take(&engine->sessions);
+  if (session == NULL)
+    return ETLS_OK;
+  enum etls_status status =
+      etls_resumption_export(engine, session, der, len, error);
+  SSL_SESSION_free(session);
+  return status;
+}
+
 static int on_new_session(SSL *ssl, SSL_SESSION *session) {
   struct etls_engine *engine = etls_engine_of(ssl);
-  if (engine == NULL || !engine->want_sessions)
+  if (engine == NULL || (!engine->want_sessions && engine->resume.key == NULL))
     return 0;
   SSL_SESSION *copy = SSL_SESSION_dup(session);
-  if (copy != NULL && !etls_session_list_add(&engine->sessions, copy))
+  if (copy == NULL)
+    return 0;
+  etls_resumption_on_new_session(engine, copy);
+  if (!engine->want_sessions || !etls_session_list_add(&engine->sessions, copy))
     SSL_SESSION_free(copy);
   return 0; /* no reference on `session` is kept */
 }

@@ -75,6 +75,7 @@ struct etls_engine *etls_engine_new(struct etls_context *context,
 void etls_engine_free(struct etls_engine *engine) {
   if (engine == NULL)
     return;
+  etls_resumption_dispose(engine);
   /* Else SSL_free marks the session as not resumable, in memory that others
    * may share. */
   SSL_set_shutdown(engine->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
@@ -139,6 +140,8 @@ enum etls_status etls_engine_request_ocsp(struct etls_engine *engine,
   ERR_clear_error();
   bool ok =
       SSL_set_tlsext_status_type(engine->ssl, TLSEXT_STATUSTYPE_ocsp) == 1;
+  if (ok)
+    etls_resumption_give_up(engine);
   engine->ocsp_requested = ok;
   return settle(ok, error, "SSL_set_tlsext_status_type");
 }
@@ -168,6 +171,9 @@ enum etls_status etls_engine_use_identity_of(struct etls_engine *engine,
             SSL_use_certificate(ssl, own) == 1 &&
             SSL_use_PrivateKey(ssl, key) == 1 &&
             (chain == NULL || SSL_set1_chain(ssl, chain) == 1);
+  /* The context's digest no longer says who this client is. */
+  etls_resumption_give_up(engine);
+  engine->foreign_identity = true;
   return settle(ok, error, "Cannot use the other context's certificate");
 }
 
