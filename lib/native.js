@@ -46,17 +46,15 @@ function findRefusal ({ versions, isDeno, backend }) {
  * @returns {string[]}
  */
 function findRoots (here) {
-  const roots = [path.join(here, '..'), here]
+  const roots = new Set()
+  const parent = path.join(here, '..')
+  if (isPackage(parent)) roots.add(parent)
+  if (fs.existsSync(path.join(here, 'prebuilds'))) roots.add(here)
   try {
-    const resolve = createRequire(path.join(here, 'index.js')).resolve
-    roots.push(path.dirname(resolve(`${PACKAGE_NAME}/package.json`)))
+    const { resolve } = createRequire(path.join(here, 'index.js'))
+    roots.add(path.dirname(resolve(`${PACKAGE_NAME}/package.json`)))
   } catch {}
-  return roots.filter((root, index) =>
-    roots.indexOf(root) === index && (index === 1 ? hasBinaries(root) : isPackage(root)))
-}
-
-function hasBinaries (root) {
-  return fs.existsSync(path.join(root, 'prebuilds'))
+  return [...roots]
 }
 
 function isPackage (root) {
