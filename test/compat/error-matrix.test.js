@@ -31,12 +31,14 @@ const phases = {
     peers.tlsServer(certs.server, how === 'fin' ? 'destroy' : 'reset'),
 
   'after data in both directions': (peers, how) => peers.tlsServer(certs.server, how === 'fin'
-    ? (socket) => socket.once('data', () => socket.write('pong', () => {
+    ? (socket) => socket.once('data', () => {
+        socket.write('pong')
         socket.once('data', () => socket.destroy())
+      })
+    : (socket) => socket.once('data', () => {
+        socket.write('pong')
+        socket.once('data', () => socket._parent.resetAndDestroy())
       }))
-    : (socket) => socket.once('data', () => socket.write('pong', () => {
-      socket.once('data', () => socket._parent.resetAndDestroy())
-    })))
 }
 
 describe('a connection that breaks', () => {

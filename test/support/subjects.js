@@ -77,9 +77,10 @@ let cached
 function subjects () {
   if (cached) return cached
   const only = process.env.EAGER_TLS_TEST_SUBJECT
-  cached = []
-  if (only !== 'eager') cached.push(nodeSubject())
-  if (only !== 'node') cached.push(packageSubject())
+  cached = [
+    ...(only === 'eager' ? [] : [nodeSubject()]),
+    ...(only === 'node' ? [] : [packageSubject()])
+  ]
   return cached
 }
 
