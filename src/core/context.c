@@ -154,7 +154,7 @@ static enum etls_status set_dh_param(struct etls_context *context,
   if (bio == NULL)
     return etls_error_set_memory(error);
   key = PEM_read_bio_Parameters(bio, NULL);
-  if (etls_queue_clear())
+  if (key == NULL && etls_pem_out_of_memory())
     status = etls_error_set_memory(error);
   else if (key != NULL &&
            (EVP_PKEY_is_a(key, "DH") || EVP_PKEY_is_a(key, "DHX")))

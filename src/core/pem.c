@@ -3,7 +3,8 @@
  * certificate is an empty one, a CRL that does not parse is an error.
  *
  * OpenSSL's readers say "the text ends here", "this is broken" and "there is
- * no memory" with the same NULL; only its error queue tells them apart.
+ * no memory" with the same NULL; only its error queue tells them apart. Where
+ * memory ran out it says so, or, in PEM_read_bio_ex, says nothing at all.
  */
 #include "pem.h"
 
@@ -26,6 +27,10 @@ int etls_pem_no_passphrase(char *buf, int size, int rwflag, void *arg) {
   (void)rwflag;
   (void)arg;
   return 0;
+}
+
+bool etls_pem_out_of_memory(void) {
+  return ERR_peek_error() == 0 || etls_queue_clear();
 }
 
 static bool at_end_of_text(void) {
@@ -68,7 +73,7 @@ enum etls_status etls_pem_add_certificates(X509_STORE *store, const void *bytes,
       break;
     }
     more = skip_bad && !at_end_of_text() && BIO_ctrl_pending(bio) < before;
-    if (etls_queue_clear()) {
+    if (etls_pem_out_of_memory()) {
       status = etls_error_set_memory(error);
       break;
     }
@@ -106,7 +111,7 @@ enum etls_status etls_pem_add_crl(X509_STORE *store, const void *bytes,
     return etls_error_set_memory(error);
   crl = PEM_read_bio_X509_CRL(bio, NULL, etls_pem_no_passphrase, NULL);
   if (crl == NULL) {
-    if (etls_queue_clear())
+    if (etls_pem_out_of_memory())
       status = etls_error_set_memory(error);
     else
       status = etls_error_set_code(error, ETLS_ERR_TLS,

@@ -15,6 +15,10 @@ BIO *etls_pem_bio(const void *bytes, size_t len);
 /* A passphrase callback that has none. OpenSSL's own would ask the terminal. */
 int etls_pem_no_passphrase(char *buf, int size, int rwflag, void *arg);
 
+/* After one of OpenSSL's PEM readers failed: whether it was for want of
+ * memory. Empties the queue. */
+bool etls_pem_out_of_memory(void);
+
 /*
  * Adds the certificates of a text. skip_bad false, as node reads `ca`: up to
  * the first thing that is no certificate, which is not an error. skip_bad true,
