@@ -72,10 +72,10 @@ static enum etls_status misuse(struct etls_error *error, const char *text) {
 
 static void enter(struct etls_engine *engine) {
   engine->entered = true;
-  ERR_clear_error();
 }
 
-/* Call right after the SSL function that returned rc. Leaves `entered`. */
+/* Call right after the SSL function that returned rc. Leaves the queue empty,
+ * ready for the next one. */
 static enum etls_status leave(struct etls_engine *engine, int rc) {
   enum etls_status status = ETLS_OK;
   engine->entered = false;
@@ -103,6 +103,7 @@ static enum etls_status leave(struct etls_engine *engine, int rc) {
 
 enum etls_status etls_engine_handshake(struct etls_engine *engine,
                                        struct etls_error *error) {
+  ERR_clear_error();
   if (engine->state == ETLS_STATE_FAILED)
     return report(engine, error);
   if (engine->entered)
@@ -150,6 +151,7 @@ enum etls_status etls_engine_read(struct etls_engine *engine, uint8_t *dst,
                                   size_t cap, size_t *n,
                                   struct etls_error *error) {
   *n = 0;
+  ERR_clear_error();
   if (engine->state == ETLS_STATE_FAILED)
     return report(engine, error);
   if (engine->entered || cap == 0)
@@ -195,6 +197,7 @@ enum etls_status etls_engine_write(struct etls_engine *engine,
                                    const uint8_t *src, size_t len,
                                    size_t *consumed, struct etls_error *error) {
   *consumed = 0;
+  ERR_clear_error();
   if (engine->state == ETLS_STATE_FAILED)
     return report(engine, error);
   if (engine->entered)
@@ -218,6 +221,7 @@ enum etls_status etls_engine_write(struct etls_engine *engine,
 
 enum etls_status etls_engine_shutdown(struct etls_engine *engine,
                                       struct etls_error *error) {
+  ERR_clear_error();
   if (engine->state == ETLS_STATE_FAILED)
     return report(engine, error);
   if (engine->entered)
@@ -243,11 +247,11 @@ enum etls_status etls_engine_shutdown(struct etls_engine *engine,
 
 enum etls_status etls_engine_renegotiate(struct etls_engine *engine,
                                          struct etls_error *error) {
+  ERR_clear_error();
   if (engine->state == ETLS_STATE_FAILED)
     return report(engine, error);
   if (engine->entered || engine->state != ETLS_STATE_OPEN)
     return misuse(error, "renegotiate() of a connection that is not open");
-  ERR_clear_error();
   if (SSL_renegotiate(engine->ssl) != 1) /* TLS 1.3: refused, no harm done */
     return etls_error_drain(error, ETLS_ERR_TLS, "Cannot renegotiate");
   enter(engine);

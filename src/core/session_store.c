@@ -21,6 +21,9 @@
  *
  * Threads: one.
  */
+/* Runs with any OpenSSL 3, so only what 3.0 has is used. */
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include "session_store.h"
 
 #include "hash_table.h"
