@@ -9,7 +9,7 @@ const { PeerServer } = require('./peer-process')
  * @param {object} [rules] `up` and `down`, see peer-proxy.js: split, coalesce,
  *   delay, dropAt, cutAt, cut, to
  * @returns {Promise<PeerServer>} with `segments()` and `bytes()` of the last
- *   connection: `{ up, down }`
+ *   connection: `{ up, down }`, and the event 'ended'
  */
 async function byteProxy (port, rules = {}) {
   const proxy = await PeerServer.listen('proxy', 'proxy', { ...rules, port })

@@ -12,6 +12,8 @@
  *
  * `ask('segments')` answers { up: [lengths], down: [lengths] } of what was read,
  * `ask('bytes')` answers { up: Buffer, down: Buffer }, of the last connection.
+ *
+ * Events: 'ended' ({ from: 'client' | 'server', how: 'fin' | 'rst' }).
  */
 
 const net = require('node:net')
@@ -28,15 +30,18 @@ module.exports = function proxyKind (options, handler, emit, control) {
     })
     const seen = last = { up: [], down: [] }
     const ends = { client, server: upstream }
-    for (const socket of [client, upstream]) {
+    for (const [from, socket] of Object.entries(ends)) {
       socket.setNoDelay(true)
-      socket.on('error', () => {})
+      socket.once('end', () => emit('ended', { from, how: 'fin' }))
+      socket.on('error', (error) => {
+        if (error.code === 'ECONNRESET') emit('ended', { from, how: 'rst' })
+      })
     }
     control.once('closing', () => upstream.destroy())
-    client.once('close', () => upstream.destroy())
-    upstream.once('close', () => client.end())
-    carry(client, upstream, options.up ?? {}, seen.up, ends)
-    carry(upstream, client, options.down ?? {}, seen.down, ends)
+    const up = carry(client, upstream, options.up ?? {}, seen.up, ends)
+    const down = carry(upstream, client, options.down ?? {}, seen.down, ends)
+    client.once('close', () => up.then(() => upstream.end()))
+    upstream.once('close', () => down.then(() => client.end()))
   })
 
   return {
@@ -55,6 +60,7 @@ module.exports = function proxyKind (options, handler, emit, control) {
   }
 }
 
+// Resolves when the sender is gone and all that it sent has gone on.
 function carry (from, to, rule, seen, ends) {
   let passed = 0
   let held = Buffer.alloc(0)
@@ -82,11 +88,14 @@ function carry (from, to, rule, seen, ends) {
     held = Buffer.alloc(0)
     busy = busy.then(() => forward(whole))
   })
-  from.on('end', () => {
-    const rest = held
-    busy = busy.then(() => forward(rest)).then(() => to.end())
-  })
   if (rule.cutAt === 0) cut(rule, ends)
+  return new Promise((resolve) => {
+    from.on('end', () => {
+      const rest = held
+      busy = busy.then(() => forward(rest)).then(() => to.end())
+    })
+    from.on('close', () => busy.then(resolve))
+  })
 }
 
 function cut (rule, ends) {
