@@ -55,6 +55,25 @@ const STATE = Object.freeze({
 // Index is the state; etls_state_name says the same.
 const STATE_NAMES = Object.freeze(Object.keys(STATE))
 
+// enum connection_event of src/napi/binding.h: bits.
+const EVENT = Object.freeze({
+  HANDSHAKE: 1,
+  DATA: 2,
+  END: 4,
+  SESSION: 8,
+  KEYLOG: 16,
+  OCSP: 32,
+  DRAIN: 64,
+  ERROR: 128,
+  MORE: 256
+})
+
+// enum shared_slot of src/napi/binding.h.
+const SHARED = Object.freeze({ OFFSET: 0, LENGTH: 1, QUEUED: 2, EVENTS: 3 })
+
+// enum encoding of src/napi/connection_io.c.
+const ENCODING = Object.freeze({ BUFFER: 0, UTF8: 1, LATIN1: 2 })
+
 const DIGEST_LENGTH = 32
 const TICKET_KEYS_LENGTH = 48
 // A prefix of the digest, long enough to tell contexts apart in a log.
@@ -74,11 +93,14 @@ const FALLBACK_MARK = Symbol.for('eager-tls.fallback')
 module.exports = {
   CONTEXT_KEY_HEX_LENGTH,
   DIGEST_LENGTH,
+  ENCODING,
+  EVENT,
   FALLBACK_MARK,
   METHOD,
   OFFLOADS,
   OPTION,
   REGISTER_MARK,
+  SHARED,
   STATE,
   STATE_NAMES,
   TICKET_KEYS_LENGTH,

@@ -48,6 +48,16 @@ function identityId (check) {
 }
 
 /**
+ * Whether this is the check that node makes by default.
+ *
+ * @param {unknown} check
+ * @returns {boolean}
+ */
+function isDefaultCheck (check) {
+  return check === nodeCheck
+}
+
+/**
  * Checks the peer's identity. What options.checkServerIdentity throws passes
  * through, as it does in node.
  *
@@ -78,4 +88,4 @@ function remember (key) {
   accepted.add(key)
 }
 
-module.exports = { checkIdentity, identityId, identityName }
+module.exports = { checkIdentity, identityId, identityName, isDefaultCheck }

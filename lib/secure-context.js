@@ -9,10 +9,9 @@
 const tls = require('node:tls')
 
 const { ERR_EAGER_TLS_CONTEXT_CLOSED } = require('./errors')
+const { createSecureContext: nodeCreateSecureContext } =
+  require('./node-originals')
 const { defaultRoots, flattenContextOptions } = require('./options')
-
-// Before anybody has put ours in its place.
-const nodeCreateSecureContext = tls.createSecureContext
 
 // The list that each binding was last given.
 const rootsOf = new WeakMap()

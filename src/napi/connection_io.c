@@ -13,6 +13,9 @@
 #include "error.h"
 #include "loop.h"
 
+/* SHARED_QUEUED: all was taken but not all sent; not all was taken. */
+enum { QUEUED_OUTPUT = 1, QUEUED_REST = 2 };
+
 enum encoding { ENCODING_BUFFER = 0, ENCODING_UTF8 = 1, ENCODING_LATIN1 = 2 };
 
 static struct connection *begin(napi_env env, napi_callback_info info,
@@ -116,7 +119,8 @@ static void settle(struct connection *connection, enum etls_status status) {
   } else {
     connection->blocked = status == ETLS_WANT_INPUT;
   }
-  shared[SHARED_QUEUED] = connection->blocked ? 1 : 0;
+  if (connection->blocked) shared[SHARED_QUEUED] = QUEUED_OUTPUT;
+  if (status != ETLS_OK) shared[SHARED_QUEUED] = QUEUED_REST;
 }
 
 static bool string_bytes(napi_env env, napi_value value, int64_t encoding,

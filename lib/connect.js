@@ -1,0 +1,153 @@
+'use strict'
+
+/**
+ * connect(): the forms of its arguments -> one options object -> a TLS socket
+ * that has been started.
+ */
+
+const net = require('node:net')
+const tls = require('node:tls')
+const { connectWithNode, findFallback } = require('./connection')
+const errors = require('./errors')
+const { flattenContextOptions } = require('./options')
+const { validateOwnOptions } = require('./own-options')
+const {
+  kConnection, kConnectOptions, kHandshakeTimer
+} = require('./symbols')
+const { findObstacle, isDuplex } = require('./takeover')
+const { TLSSocket } = require('./tls-socket')
+
+const NODE_MAJOR = Number(process.versions.node.split('.', 1)[0])
+const REFUSES_IP_SERVERNAME = NODE_MAJOR >= 26
+
+let warnedOfEnvironment = false
+let warnedOfIpServername = false
+
+/** [options, callback], with `socket` first among the forms. */
+function normalise (args) {
+  const [first, second] = args
+  if (isDuplex(first) && !Array.isArray(first)) {
+    const callback = args.find((arg) => typeof arg === 'function')
+    const options = typeof second === 'object' && second !== null ? second : {}
+    return [{ ...options, socket: first }, callback ?? null]
+  }
+  const [options, callback] = net._normalizeArgs(args)
+  // As in node: options behind port and host, or path, win over these.
+  const extra = [second, args[2]].find((arg) =>
+    typeof arg === 'object' && arg !== null)
+  return [extra === undefined ? options : { ...options, ...extra }, callback]
+}
+
+/** NODE_TLS_REJECT_UNAUTHORIZED=0, as node reads it. */
+function rejectByDefault () {
+  if (process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return true
+  if (!warnedOfEnvironment) {
+    warnedOfEnvironment = true
+    process.emitWarning('Setting the NODE_TLS_REJECT_UNAUTHORIZED environment ' +
+      "variable to '0' makes TLS connections and HTTPS requests insecure by " +
+      'disabling certificate verification.')
+  }
+  return false
+}
+
+function withDefaults (options) {
+  const complete = {
+    rejectUnauthorized: rejectByDefault(),
+    ciphers: tls.DEFAULT_CIPHERS,
+    checkServerIdentity: tls.checkServerIdentity,
+    minDHSize: 1024,
+    ...options
+  }
+  complete.rejectUnauthorized = complete.rejectUnauthorized !== false
+  return complete
+}
+
+function validate (options) {
+  const { checkServerIdentity, minDHSize, servername, socket } = options
+  validateOwnOptions(options)
+  if (typeof checkServerIdentity !== 'function') {
+    throw new errors.ERR_INVALID_ARG_TYPE('options.checkServerIdentity',
+      'function', checkServerIdentity)
+  }
+  if (typeof minDHSize !== 'number') {
+    throw new errors.ERR_INVALID_ARG_TYPE('options.minDHSize', 'number',
+      minDHSize)
+  }
+  if (!(minDHSize >= 1)) {
+    throw new errors.ERR_OUT_OF_RANGE('options.minDHSize', '>= 1', minDHSize)
+  }
+  if (socket && !isDuplex(socket)) {
+    throw new errors.ERR_INVALID_ARG_TYPE('options.socket', 'Duplex', socket)
+  }
+  if (servername && typeof servername !== 'string') {
+    throw new errors.ERR_INVALID_ARG_TYPE('name', 'string', servername)
+  }
+  if (servername && net.isIP(servername)) refuseOrWarnOfIp(servername)
+  if (options.transport === 'fd') {
+    const obstacle = findObstacle(socket)
+    if (obstacle !== null) throw new errors.ERR_EAGER_TLS_TRANSPORT(obstacle)
+  }
+}
+
+function refuseOrWarnOfIp (servername) {
+  if (REFUSES_IP_SERVERNAME) {
+    throw new errors.ERR_INVALID_ARG_VALUE('options.servername', servername,
+      'Setting the TLS ServerName to an IP address is not permitted.')
+  }
+  if (warnedOfIpServername) return
+  warnedOfIpServername = true
+  process.emitWarning('Setting the TLS ServerName to an IP address is not ' +
+    'permitted by RFC 6066. This will be ignored in a future version.',
+  'DeprecationWarning', 'DEP0123')
+}
+
+/**
+ * As tls.connect(), and connect(socket[, options][, callback]).
+ *
+ * @returns {TLSSocket} node:tls's where the core cannot serve the options
+ * @throws {TypeError | RangeError | Error} for bad arguments, with the codes
+ *   of node; ERR_EAGER_TLS_TRANSPORT; ERR_EAGER_TLS_CONTEXT_CLOSED
+ */
+function connect (...args) {
+  const [given, callback] = normalise(args)
+  const options = withDefaults(given)
+  validate(options)
+  if (findFallback(options) !== null) return connectWithNode(...args)
+  if (!options.secureContext) {
+    options.contextFields = flattenContextOptions(options)
+    if (options.contextFields.unsupported !== null) return connectWithNode(...args)
+  }
+  const socket = new TLSSocket(options.socket, options)
+  delete options.contextFields
+  socket[kConnectOptions] = options
+  if (callback) socket.once('secureConnect', callback)
+  socket._releaseControl()
+  if (options.session) socket.setSession(options.session)
+  startTimers(socket, options)
+  if (options.socket) {
+    applySocketOptions(socket, options)
+    socket._start()
+  } else {
+    socket._start()
+    socket.connect(options)
+  }
+  return socket
+}
+
+function startTimers (socket, options) {
+  if (options.timeout) socket.setTimeout(options.timeout)
+  if (!(options.handshakeTimeout > 0) || socket[kConnection] === null) return
+  socket[kHandshakeTimer] = setTimeout(() => {
+    socket.destroy(new errors.ERR_TLS_HANDSHAKE_TIMEOUT())
+  }, options.handshakeTimeout)
+}
+
+/** node ignores these next to `socket`; we do what they say. */
+function applySocketOptions (socket, options) {
+  if (options.noDelay !== undefined) socket.setNoDelay(options.noDelay)
+  if (options.keepAlive !== undefined) {
+    socket.setKeepAlive(options.keepAlive, options.keepAliveInitialDelay)
+  }
+}
+
+module.exports = { connect }

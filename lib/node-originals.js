@@ -1,0 +1,15 @@
+'use strict'
+
+/**
+ * node:tls's own functions, whoever has been put in their place since.
+ * lib/register.js leaves the originals on the module's object, which all
+ * module registries and vm contexts of a thread share.
+ */
+
+const tls = require('node:tls')
+
+const { REGISTER_MARK } = require('./constants')
+
+const { connect, createSecureContext } = tls[REGISTER_MARK]?.originals ?? tls
+
+module.exports = { connect, createSecureContext }

@@ -1,0 +1,50 @@
+'use strict'
+
+/**
+ * What the core decrypts goes into one slab that JavaScript owns. Large reads
+ * are handed up as slices of it; small ones are copied out, so that a few
+ * bytes that somebody keeps do not keep 64 KB.
+ */
+
+const { Buffer } = require('node:buffer')
+const { SHARED } = require('./constants')
+const { binding } = require('./runtime')
+
+const SLAB_SIZE = 65536
+const COPY_MAX = 8192
+// Less than a record: time for a new slab.
+const ROOM_MIN = 16384
+
+const { shared } = binding
+let slab
+
+function renew () {
+  slab = Buffer.allocUnsafeSlow(SLAB_SIZE)
+  binding.setSlab(slab)
+  shared[SHARED.OFFSET] = 0
+}
+
+/**
+ * Takes what the last EVENT.DATA announced. To be called before anything else
+ * happens: the next read overwrites it.
+ *
+ * @returns {Buffer}
+ */
+function takePlaintext () {
+  const start = shared[SHARED.OFFSET]
+  const length = shared[SHARED.LENGTH]
+  const end = start + length
+  if (length <= COPY_MAX) {
+    const copy = Buffer.allocUnsafe(length)
+    slab.copy(copy, 0, start, end)
+    return copy
+  }
+  const slice = slab.subarray(start, end)
+  if (SLAB_SIZE - end < ROOM_MIN) renew()
+  else shared[SHARED.OFFSET] = end
+  return slice
+}
+
+renew()
+
+module.exports = { takePlaintext }

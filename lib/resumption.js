@@ -1,0 +1,26 @@
+'use strict'
+
+/**
+ * Which sessions a connection offers and leaves behind.
+ */
+
+const { peerKey } = require('./peer-key')
+const { kRaw } = require('./symbols')
+
+/**
+ * Right before the handshake starts: the core looks for a session in its
+ * store, and remembers for which peer to keep the new ones.
+ *
+ * @param {TLSSocket} socket
+ * @param {object} connection native
+ * @param {object} options of the connection
+ */
+function useSessions (socket, connection, options) {
+  if (options.sessionReuse === false || options.requestOCSP ||
+      options.pskCallback) return
+  const key = peerKey(options, socket[kRaw], socket._tlsOptions.ALPNProtocols)
+  // An explicit session wins over the store.
+  connection.useStore(key, !options.session)
+}
+
+module.exports = { useSessions }

@@ -1,0 +1,189 @@
+'use strict'
+
+/**
+ * The transport for every Duplex: ciphertext goes through its streams.
+ *
+ * What it produces is taken where it produces it, from its own push(), and
+ * not from 'data': drivers remove listeners, and leave encodings, 'readable'
+ * mode and pauses behind. Its read buffer stays empty.
+ */
+
+const { Buffer } = require('node:buffer')
+const net = require('node:net')
+const { EVENT } = require('./constants')
+const { ERR_STREAM_WRAP } = require('./errors')
+const {
+  kConnection, kDeliver, kPaused, kQueue, kRaw, kRawEnded, kTlsSocket
+} = require('./symbols')
+
+/** Put on the raw socket as its push(). */
+function push (chunk, encoding) {
+  const socket = this[kTlsSocket]
+  if (socket === null) return Object.getPrototypeOf(this).push.call(this, chunk, encoding)
+  this._readableState.reading = false
+  if (chunk === null) {
+    endOf(socket, this)
+    return false
+  }
+  receive(socket, this, chunk, encoding)
+  const more = socket[kConnection] !== null && !socket[kPaused]
+  // As push() does: ask for more when this one is dealt with.
+  if (more) process.nextTick(readMore, socket, this)
+  return more
+}
+
+function readMore (socket, raw) {
+  if (socket[kConnection] !== null && !socket[kPaused] && !raw.destroyed &&
+      !socket[kRawEnded]) {
+    raw.read(0)
+  }
+}
+
+/** Ciphertext as the Duplex gave it. */
+function receive (socket, raw, chunk, encoding) {
+  const connection = socket[kConnection]
+  if (connection === null) return
+  if (typeof chunk === 'string') {
+    chunk = Buffer.from(chunk, encoding ?? raw._readableState?.defaultEncoding)
+  } else if (!ArrayBuffer.isView(chunk)) {
+    socket.destroy(new ERR_STREAM_WRAP())
+    return
+  }
+  if (chunk.byteLength === 0) return
+  deliverAll(socket, connection, connection.receive(chunk))
+}
+
+/** Delivers until the core wants input, JavaScript no more, or all is over. */
+function deliverAll (socket, connection, events) {
+  for (;;) {
+    if (events !== 0) socket[kDeliver](events)
+    if (socket[kConnection] !== connection) return
+    if (!(events & EVENT.MORE) || socket[kPaused]) break
+    events = connection.pump()
+  }
+  sendOutput(socket)
+}
+
+/** The Duplex ended, with or without close_notify before. */
+function endOf (socket, raw) {
+  const connection = socket[kConnection]
+  if (!socket[kRawEnded]) {
+    socket[kRawEnded] = true
+    if (connection !== null) {
+      const events = connection.receiveEnd()
+      if (!socket[kPaused] || !socket._secureEstablished) {
+        deliverAll(socket, connection, events)
+      }
+    }
+  }
+  // Its own 'end' is emitted, unless it is a net.Socket: node takes the handle
+  // of these away, and they never see theirs.
+  if (!(raw instanceof net.Socket)) {
+    Object.getPrototypeOf(raw).push.call(raw, null)
+    raw.read(0)
+  }
+}
+
+/** Sends what the handshake and the core itself have to say. */
+function sendOutput (socket) {
+  // What is written in this tick goes with it.
+  if (socket[kQueue].scheduled) return
+  const output = socket[kConnection].takeOutput()
+  if (output !== undefined) write(socket, output)
+}
+
+function write (socket, output, callback) {
+  try {
+    socket[kRaw].write(output, callback)
+  } catch (error) {
+    socket.destroy(error)
+  }
+}
+
+function sendWritten (socket, queue) {
+  const output = socket[kConnection].takeOutput()
+  if (output === undefined) return
+  queue.wait()
+  write(socket, output, (error) => {
+    if (error && !socket.destroyed) socket.destroy(error)
+    else queue.drain()
+  })
+}
+
+function sendLast (socket) {
+  const output = socket[kConnection].takeOutput()
+  if (output !== undefined) write(socket, output)
+}
+
+function finish (socket, queue) {
+  const raw = socket[kRaw]
+  socket[kConnection].shutdown()
+  const output = socket[kConnection].takeOutput()
+  queue.wait()
+  const done = () => queue.drain()
+  try {
+    if (output === undefined) raw.end(done)
+    else raw.end(output, done)
+  } catch (error) {
+    socket.destroy(error)
+  }
+}
+
+function onData (socket, raw, chunk) {
+  receive(socket, raw, chunk)
+  if (socket[kPaused]) raw.pause?.()
+}
+
+/** Old-style streams have no push() of their own. */
+function attachByEvents (socket, raw) {
+  raw.on('data', (chunk) => onData(socket, raw, chunk))
+  raw.on('end', () => endOf(socket, raw))
+  raw.resume?.()
+}
+
+function attach (socket, raw) {
+  if (raw._readableState === undefined || typeof raw.push !== 'function') {
+    attachByEvents(socket, raw)
+  } else {
+    raw.push = push
+  }
+}
+
+function start (socket) {
+  const raw = socket[kRaw]
+  const connection = socket[kConnection]
+  if (raw.readableEnded || raw._readableState?.ended) {
+    endOf(socket, raw)
+    return
+  }
+  deliverAll(socket, connection, connection.start())
+  if (socket[kConnection] === connection && raw.push === push) {
+    raw._readableState.reading = false
+    readMore(socket, raw)
+  }
+}
+
+function readStart (socket) {
+  const connection = socket[kConnection]
+  const raw = socket[kRaw]
+  connection.readStart()
+  if (raw.push === push) process.nextTick(readMore, socket, raw)
+  else raw.resume?.()
+}
+
+function readStop (socket) {
+  socket[kConnection].readStop()
+}
+
+module.exports = {
+  attach,
+  deliverAll,
+  finish,
+  name: 'stream',
+  readStart,
+  readStop,
+  sendLast,
+  sendOutput,
+  sendWritten,
+  start
+}

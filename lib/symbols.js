@@ -1,0 +1,35 @@
+'use strict'
+
+/**
+ * The keys of what a TLSSocket keeps on itself and on the raw socket, and the
+ * one of node's own symbols that it cannot do without.
+ */
+
+const net = require('node:net')
+
+/** net.Socket keeps its idle timer under a symbol; a socket that is closed
+ * has to clear its own. */
+const kTimeout = Object.getOwnPropertySymbols(new net.Socket())
+  .find((symbol) => symbol.description === 'timeout')
+
+module.exports = {
+  kClosed: Symbol('raw socket has emitted close'),
+  kConnection: Symbol('native connection'),
+  kConnectOptions: Symbol('connect options'),
+  kDeliver: Symbol('deliver events'),
+  kHandshakeTimer: Symbol('handshake timer'),
+  kOnread: Symbol('onread'),
+  kOwnsRaw: Symbol('made the raw socket itself'),
+  kPaused: Symbol('reading stopped'),
+  kPlaintextRead: Symbol('bytes of plaintext read'),
+  kQueue: Symbol('write queue'),
+  kRaw: Symbol('raw socket'),
+  kRawClosing: Symbol('raw socket is closing'),
+  kRawEnded: Symbol('raw stream has ended'),
+  kReady: Symbol('raw socket is ready'),
+  kSessions: Symbol('sessions before secureConnect'),
+  kState: Symbol('state'),
+  kTimeout,
+  kTlsSocket: Symbol('TLS socket of a raw socket'),
+  kTransport: Symbol('transport')
+}

@@ -1,0 +1,191 @@
+'use strict'
+
+/**
+ * Taking a raw socket over: from the moment of the call nobody else gets what
+ * it reads, and when it is connected and has sent what was written to it
+ * before, the handshake may begin.
+ *
+ * Nothing here depends on listeners on the raw socket that others could
+ * remove, but for 'connect', as in node.
+ */
+
+const net = require('node:net')
+const errors = require('./errors')
+const fd = require('./fd-transport')
+const stream = require('./stream-transport')
+const {
+  kClosed, kConnection, kOwnsRaw, kRaw, kRawClosing, kRawEnded, kReady,
+  kTlsSocket, kTransport
+} = require('./symbols')
+
+const noop = () => {}
+
+/** Whether something can be taken for a Duplex, however incomplete. */
+function isDuplex (value) {
+  return typeof value === 'object' && value !== null &&
+    typeof value.on === 'function' && typeof value.write === 'function'
+}
+
+/**
+ * Whether a transport that was demanded cannot carry this raw socket, as far
+ * as that can be told before it is connected.
+ *
+ * @param {object | undefined} raw none: a socket of our own
+ * @returns {string | null} why not
+ */
+function findObstacle (raw) {
+  if (!raw) return process.platform === 'win32' ? 'not on Windows' : null
+  if (!(raw instanceof net.Socket)) return 'the socket is not a net.Socket'
+  if (!raw._handle) {
+    return raw.encrypted ? 'the socket is a TLS socket' : null
+  }
+  return fd.findObstacle(raw)
+}
+
+/* The raw socket's _destroy(): it is closing, whoever asked for it. */
+function destroyRaw (error, callback) {
+  this[kTlsSocket]?.[kRawClosing](error)
+  const original = this[kOriginal] ?? Object.getPrototypeOf(this)._destroy
+  return original.call(this, error, callback)
+}
+
+const kOriginal = Symbol('own _destroy')
+
+/** Learns of the end of the raw socket. */
+function hookDestroy (raw) {
+  if (raw._destroy === destroyRaw || typeof raw._destroy !== 'function') return
+  if (Object.hasOwn(raw, '_destroy')) raw[kOriginal] = raw._destroy
+  raw._destroy = destroyRaw
+}
+
+/**
+ * Takes the raw socket; to be called once, by the constructor.
+ *
+ * @param {TLSSocket} socket
+ * @param {Duplex} raw
+ * @param {string} demanded 'auto', 'fd' or 'stream'
+ */
+function takeOver (socket, raw, demanded) {
+  const former = raw[kTlsSocket]
+  if (former) release(former)
+  if (raw.destroyed) {
+    socket[kRawEnded] = true
+    raw[kClosed] = true
+    return
+  }
+  const unread = raw.readableLength
+  if (unread > 0) {
+    socket.destroy(new errors.ERR_EAGER_TLS_LEFTOVER_PLAINTEXT(unread))
+    return
+  }
+  raw[kTlsSocket] = socket
+  hookDestroy(raw)
+  raw.on('error', (error) => onRawError(socket, error))
+  if (raw instanceof net.Socket && (raw.connecting || !raw._handle)) {
+    if (Object.getPrototypeOf(raw) !== null) waitForConnect(socket, raw, demanded)
+    return
+  }
+  choose(socket, raw, demanded)
+}
+
+/** A second upgrade: the first TLS socket goes, the raw one stays. */
+function release (former) {
+  const raw = former[kRaw]
+  raw[kTlsSocket] = null
+  former[kRaw] = null
+  former._parent = null
+  former.destroy()
+}
+
+function onRawError (socket, error) {
+  if (socket.destroyed || socket[kRaw] === null) return
+  if (socket[kOwnsRaw]) socket.destroy(error)
+  else socket._emitTLSError(error)
+}
+
+function waitForConnect (socket, raw, demanded) {
+  socket.connecting = true
+  raw.once('connect', () => {
+    if (socket.destroyed || raw[kTlsSocket] !== socket) return
+    choose(socket, raw, demanded)
+    socket.connecting = false
+    socket.emit('connect')
+  })
+}
+
+/** The raw socket is connected: from here on it reads for nobody else. */
+function choose (socket, raw, demanded) {
+  const obstacle = demanded === 'stream'
+    ? 'not wanted'
+    : raw instanceof net.Socket ? fd.findObstacle(raw) : 'no socket'
+  if (obstacle === null) {
+    fd.stopReading(raw)
+    afterQueuedWrites(socket, raw, () => beginFd(socket, raw, demanded))
+    return
+  }
+  beginStream(socket, raw)
+}
+
+/** What was written before the upgrade goes first, and its callbacks. */
+function afterQueuedWrites (socket, raw, begin) {
+  if (!(raw.writableLength > 0)) {
+    begin()
+    return
+  }
+  raw.write('', (error) => {
+    if (socket.destroyed || socket[kRaw] !== raw) return
+    if (error) socket.destroy(error)
+    else begin()
+  })
+}
+
+function beginFd (socket, raw, demanded) {
+  const result = fd.attach(socket, raw)
+  if (result === 0) {
+    ready(socket, fd)
+    return
+  }
+  if (demanded === 'fd') {
+    socket.destroy(new errors.ERR_EAGER_TLS_TRANSPORT(
+      errors.errnoError(result, 'dup').message))
+    return
+  }
+  fd.allowReading(raw)
+  beginStream(socket, raw)
+}
+
+function beginStream (socket, raw) {
+  stream.attach(socket, raw)
+  afterQueuedWrites(socket, raw, () => ready(socket, stream))
+}
+
+function ready (socket, transport) {
+  socket[kTransport] = transport
+  socket[kReady]()
+}
+
+/** The raw socket's 'close' is noted even if all listeners were removed
+ * before; those that come now stay. */
+function noteClose (raw, callback) {
+  raw.once('close', () => {
+    raw[kClosed] = true
+    callback()
+  })
+}
+
+/** An error that the raw socket is closed with must not be an uncaught one
+ * because somebody has removed our listener. */
+function keepErrorListener (raw, socket) {
+  if (raw.listenerCount('error') === 0) {
+    raw.once('error', (error) => onRawError(socket, error))
+  }
+}
+
+module.exports = {
+  findObstacle,
+  isDuplex,
+  keepErrorListener,
+  noop,
+  noteClose,
+  takeOver
+}

@@ -1,0 +1,423 @@
+'use strict'
+
+/**
+ * The TLS socket: a net.Socket without a handle of its own whose prototype
+ * chain runs through tls.TLSSocket's, so that every `instanceof` holds, but
+ * which has not run that constructor. Streams on top, the core below; how
+ * ciphertext travels is the transport's business.
+ *
+ * Own work goes through the instance (this.push, this.emit), because drivers
+ * overwrite these, and hangs on no listener of a public event, because drivers
+ * remove them. After each call that may run somebody else's code the
+ * connection is looked at again: it may be gone.
+ */
+
+const net = require('node:net')
+const tls = require('node:tls')
+const { createConnection, findFallback, nodeTLSSocket } =
+  require('./connection')
+const { EVENT, SHARED } = require('./constants')
+const errors = require('./errors')
+const { Handle } = require('./handle')
+const { keylogToFile } = require('./keylog')
+const observe = require('./observe')
+const { Onread, isOnread } = require('./onread')
+const { takePlaintext } = require('./plaintext')
+const { usePsk } = require('./psk')
+const { createRaw } = require('./raw-socket')
+const { useSessions } = require('./resumption')
+const { binding, watchIdleContexts } = require('./runtime')
+const { wrapSession } = require('./session-format')
+const {
+  kClosed, kConnection, kConnectOptions, kDeliver, kHandshakeTimer, kOnread,
+  kOwnsRaw, kPaused, kPlaintextRead, kQueue, kRaw, kRawClosing, kRawEnded, kReady, kSessions,
+  kState, kTimeout, kTransport
+} = require('./symbols')
+const { keepErrorListener, noteClose, takeOver } = require('./takeover')
+const { verifyPeer } = require('./verification')
+const { WriteQueue } = require('./write-queue')
+
+const { shared } = binding
+
+// The life of a TLS socket. One enum, written by setState only.
+const CREATED = 0 // not started, or the raw socket is not ready
+const HANDSHAKE = 1
+const SECURE = 2
+const CLOSED = 3
+
+/**
+ * @param {Duplex} [raw] what is upgraded
+ * @param {object} [options] as tls.TLSSocket takes them
+ * @returns {TLSSocket}
+ */
+function TLSSocket (raw, options) {
+  options = { ...options }
+  const reason = findFallback(options)
+  if (reason !== null) return nodeTLSSocket(raw, options)
+  const connection = createConnection(options)
+  try {
+    const socket = Reflect.construct(net.Socket, [{
+      allowHalfOpen: raw ? raw.allowHalfOpen : options.allowHalfOpen,
+      highWaterMark: options.highWaterMark,
+      signal: options.signal
+    }], new.target ?? TLSSocket)
+    initialise(socket, raw, options, connection)
+    return socket
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+Object.setPrototypeOf(TLSSocket.prototype, tls.TLSSocket.prototype)
+Object.setPrototypeOf(TLSSocket, tls.TLSSocket)
+
+function initialise (socket, raw, options, connection) {
+  socket[kState] = CREATED
+  socket[kConnection] = connection
+  socket[kTransport] = null
+  socket[kRaw] = raw ?? null
+  socket[kOwnsRaw] = false
+  socket[kPlaintextRead] = 0
+  socket[kQueue] = new WriteQueue(socket)
+  socket[kPaused] = false
+  socket[kRawEnded] = false
+  socket[kSessions] = null
+  socket[kConnectOptions] = null
+  socket[kHandshakeTimer] = null
+  socket[kOnread] = null
+  socket.encrypted = true
+  socket.secureConnecting = true
+  socket.servername = null
+  socket.alpnProtocol = null
+  socket.authorized = false
+  socket.authorizationError = null
+  socket._tlsOptions = options
+  socket._secureEstablished = false
+  socket._controlReleased = false
+  socket._requestCert = true
+  socket._rejectUnauthorized = options.rejectUnauthorized !== false
+  socket._parent = raw instanceof net.Socket ? raw : null
+  socket._handle = new Handle(socket)
+  socket.ssl = socket._handle
+  keylogToFile(socket)
+  if (options.pskCallback) usePsk(socket, options.pskCallback)
+  if (!raw && isOnread(options.onread)) {
+    socket[kOnread] = new Onread(connection, options.onread)
+  }
+  if (raw) takeOver(socket, raw, options.transport ?? 'auto')
+  else socket.connecting = true
+}
+
+const proto = TLSSocket.prototype
+
+/* ---- the handshake ----------------------------------------------------- */
+
+/** The raw socket is ready: connected, and all earlier writes sent. */
+proto[kReady] = function () {
+  if (this[kState] === HANDSHAKE) begin(this)
+}
+
+/** Starts the handshake, as soon as the raw socket is ready. */
+proto._start = function () {
+  if (this[kState] !== CREATED || this[kConnection] === null) return
+  this[kState] = HANDSHAKE
+  observe.handshakeStarted(this)
+  if (this[kTransport] !== null) begin(this)
+}
+
+function begin (socket) {
+  const options = socket[kConnectOptions]
+  if (options !== null) useSessions(socket, socket[kConnection], options)
+  socket[kTransport].start(socket)
+}
+
+/** Opens the TCP or pipe connection that TLS is to run on; as net.Socket's. */
+proto.connect = function (...args) {
+  const [options, callback] = net._normalizeArgs(args)
+  const raw = createRaw(this, options)
+  this[kRaw] = raw
+  this[kOwnsRaw] = true
+  this._parent = raw
+  if (callback) this.once('connect', callback)
+  takeOver(this, raw, this._tlsOptions.transport ?? 'auto')
+  raw.connect(options)
+  return this
+}
+
+/** The one place where the core's events arrive. */
+proto[kDeliver] = function (events) {
+  const connection = this[kConnection]
+  if (connection === null || events === 0) return
+  // First what the next call into the core may overwrite.
+  const failure = events & EVENT.ERROR ? connection.takeError() : null
+  const chunk = events & EVENT.DATA ? take(this) : null
+  this._unrefTimer()
+  if (events & (EVENT.KEYLOG | EVENT.OCSP)) emitNotices(this, connection, events)
+  if (events & EVENT.HANDSHAKE && this[kConnection] === connection) onHandshake(this)
+  if (events & EVENT.SESSION && this[kConnection] === connection) onSessions(this, connection)
+  if (chunk !== null && this[kConnection] === connection) onData(this, chunk)
+  if (events & EVENT.DRAIN && this[kConnection] === connection) this[kQueue].drain()
+  if (events & EVENT.END && this[kConnection] === connection) onEnd(this)
+  if (failure !== null && this[kConnection] === connection) onFailure(this, failure)
+}
+
+function emitNotices (socket, connection, events) {
+  if (events & EVENT.KEYLOG) {
+    for (;;) {
+      if (socket[kConnection] !== connection) return
+      const line = connection.takeKeylog()
+      if (line === undefined) break
+      socket.emit('keylog', Buffer.from(`${line}\n`))
+    }
+  }
+  if (events & EVENT.OCSP && socket[kConnection] === connection) {
+    socket.emit('OCSPResponse', connection.takeOcsp())
+  }
+}
+
+/** Complete, but not verified: nothing was decrypted or sent yet. */
+function onHandshake (socket) {
+  const connection = socket[kConnection]
+  socket.alpnProtocol = connection.alpn()
+  if (socket.servername === null) socket.servername = connection.servername()
+  socket._secureEstablished = true
+  socket.emit('secure')
+  if (socket[kConnection] !== connection) return
+  if (socket[kConnectOptions] !== null) {
+    const error = verifyPeer(socket, connection, socket[kConnectOptions])
+    if (error) {
+      socket.destroy(error)
+      return
+    }
+    if (socket[kConnection] !== connection) return
+  }
+  onSecure(socket, connection)
+}
+
+function onSecure (socket, connection) {
+  setState(socket, SECURE)
+  connection.acceptSessions()
+  socket[kQueue].open()
+  if (socket[kConnectOptions] === null) return
+  socket.secureConnecting = false
+  observe.handshakeDone(socket, null)
+  socket.emit('secureConnect')
+  const sessions = socket[kSessions]
+  socket[kSessions] = null
+  if (sessions === null) return
+  for (const session of sessions) {
+    if (!socket.destroyed) socket.emit('session', session)
+  }
+}
+
+function onSessions (socket, connection) {
+  for (;;) {
+    if (socket[kConnection] !== connection) return
+    const der = connection.takeSession()
+    if (der === undefined) return
+    const session = wrapSession(der, socket[kConnectOptions])
+    // As in node: the last one before secureConnect is the one that is told.
+    if (socket[kState] === SECURE) socket.emit('session', session)
+    else socket[kSessions] = [session]
+  }
+}
+
+function setState (socket, state) {
+  socket[kState] = state
+  if (socket[kHandshakeTimer] !== null) {
+    clearTimeout(socket[kHandshakeTimer])
+    socket[kHandshakeTimer] = null
+  }
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+/** With onread, plaintext is in the user's buffer already. */
+function take (socket) {
+  socket[kPlaintextRead] += shared[SHARED.LENGTH]
+  return socket[kOnread] === null ? takePlaintext() : socket[kOnread].take()
+}
+
+function onData (socket, chunk) {
+  const more = socket[kOnread] === null
+    ? socket.push(chunk)
+    : socket[kOnread].give(chunk)
+  if (!more && socket[kConnection] !== null && !socket[kPaused]) {
+    socket[kPaused] = true
+    socket[kTransport].readStop(socket)
+  }
+}
+
+proto._read = function () {
+  if (!this[kPaused] || this[kConnection] === null) return
+  this[kPaused] = false
+  this[kTransport].readStart(this)
+  process.nextTick(pumpKept, this)
+}
+
+/** What the core had when reading stopped. */
+function pumpKept (socket) {
+  const connection = socket[kConnection]
+  for (;;) {
+    if (connection === null || socket[kConnection] !== connection ||
+        socket[kPaused]) return
+    const events = connection.pump()
+    if (events === 0) return
+    socket[kDeliver](events)
+    if (!(events & EVENT.MORE)) break
+  }
+  if (socket[kConnection] === connection) socket[kTransport].sendOutput(socket)
+}
+
+/** close_notify, or the transport's end. */
+function onEnd (socket) {
+  socket.push(null)
+  socket.read(0)
+  if (socket[kState] === SECURE) return
+  // After 'end', as in node.
+  process.nextTick(() => {
+    if (socket.destroyed || socket._hadError) return
+    socket._hadError = true
+    socket.destroy(errors.disconnectedError(socket[kConnectOptions] ?? {}))
+  })
+}
+
+function onFailure (socket, failure) {
+  if (Array.isArray(failure)) {
+    socket.destroy(errors.errnoError(...failure))
+    return
+  }
+  if (socket._hadError) return
+  socket._hadError = true
+  if (!socket._secureEstablished) {
+    socket.destroy(failure)
+    return
+  }
+  socket._emitTLSError(failure)
+  // No more can be read of this connection.
+  if (socket[kConnection] !== null) onEnd(socket)
+}
+
+proto._emitTLSError = function (error) {
+  const reported = this._tlsError(error)
+  if (reported) this.emit('error', reported)
+}
+
+/** Before control is released (by connect()), errors only go this way. */
+proto._tlsError = function (error) {
+  this.emit('_tlsError', error)
+  return this._controlReleased ? error : null
+}
+
+proto._releaseControl = function () {
+  if (this._controlReleased) return false
+  this._controlReleased = true
+  return true
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+proto._write = function (chunk, encoding, callback) {
+  if (!isOpenForWriting(this, callback)) return
+  this[kQueue].write(chunk, encoding, callback)
+}
+
+proto._writev = function (entries, callback) {
+  if (!isOpenForWriting(this, callback)) return
+  this[kQueue].writev(entries, callback)
+}
+
+function isOpenForWriting (socket, callback) {
+  if (socket[kConnection] === null) {
+    callback(new errors.ERR_SOCKET_CLOSED())
+    return false
+  }
+  socket._unrefTimer()
+  return true
+}
+
+proto._final = function (callback) {
+  if (this[kConnection] === null) {
+    callback()
+    return
+  }
+  this[kQueue].end(callback)
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+/** Frees the engine, and with it a single-use context, at once. */
+function closeConnection (socket) {
+  const connection = socket[kConnection]
+  if (connection === null) return
+  socket.ciphertextRead = connection.bytesRead()
+  socket.ciphertextWritten = connection.bytesWritten()
+  socket[kConnection] = null
+  connection.close()
+  watchIdleContexts()
+  observe.contextsChanged()
+}
+
+function clearTimers (socket) {
+  setState(socket, CLOSED)
+  for (let s = socket; s != null; s = s._parent) clearTimeout(s[kTimeout])
+}
+
+proto._destroy = function (error, callback) {
+  const raw = this[kRaw]
+  this.connecting = false
+  if (this[kState] === HANDSHAKE) observe.handshakeDone(this, error)
+  clearTimers(this)
+  this[kQueue].close()
+  closeConnection(this)
+  this._handle = null
+  this.ssl = null
+  callback(error)
+  closeRaw(this, raw, () => this.emit('close', Boolean(error)))
+}
+
+/** The raw socket closes first, then ours does. */
+function closeRaw (socket, raw, emitClose) {
+  if (raw === null || raw[kClosed]) {
+    process.nextTick(emitClose)
+    return
+  }
+  if (raw instanceof net.Socket) noteClose(raw, emitClose)
+  else setImmediate(emitClose)
+  if (!raw.destroyed) raw.destroy?.()
+}
+
+/** The raw socket is being destroyed, by us or by somebody else. */
+proto[kRawClosing] = function (error) {
+  const raw = this[kRaw]
+  if (this.destroyed || raw === null) return
+  if (error) keepErrorListener(raw, this)
+  // All that came is still to be read: it ends by itself.
+  if (!error && this[kRawEnded] && this[kState] === SECURE &&
+      !this.readableEnded) {
+    noteClose(raw, () => {})
+    return
+  }
+  if (this[kRaw] === raw) closeConnection(this)
+  noteClose(raw, () => this.destroy())
+}
+
+proto.resetAndDestroy = function () {
+  const raw = this[kRaw]
+  if (this[kConnection] === null || !raw?.resetAndDestroy) {
+    this.destroy(new errors.ERR_SOCKET_CLOSED())
+    return this
+  }
+  closeConnection(this)
+  raw.resetAndDestroy()
+  this.destroy()
+  return this
+}
+
+require('./tls-socket-info').install(proto)
+
+binding.setCallback(function onEvents (events) {
+  this[kDeliver](events)
+})
+
+module.exports = { TLSSocket }

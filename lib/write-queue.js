@@ -1,0 +1,278 @@
+'use strict'
+
+/**
+ * From the stream's _write and _writev to the core. Three things happen here:
+ *
+ * - what is written before the connection is secure waits;
+ * - writes of one tick are joined into full records: the first of them is
+ *   acknowledged to the stream when the tick is over, upon which the stream
+ *   hands over all that has piled up behind it;
+ * - what the transport cannot take now is given again when it has drained, and
+ *   only then is the write acknowledged.
+ *
+ * One write is under way at a time, as streams have it.
+ */
+
+const { Buffer } = require('node:buffer')
+const { ENCODING, EVENT, SHARED } = require('./constants')
+const { binding } = require('./runtime')
+const { kConnection, kDeliver, kTransport } = require('./symbols')
+
+// A write of that size fills records of its own.
+const JOIN_MAX = 16384
+const STRING_MAX = 16384
+
+const { shared } = binding
+const unflushed = new Set()
+
+/** Strings that the core can encode itself go as they are. */
+function encodingOf (chunk, encoding) {
+  if (typeof chunk !== 'string') return ENCODING.BUFFER
+  if (chunk.length > STRING_MAX) return -1
+  switch (encoding) {
+    case 'utf8':
+    case 'utf-8':
+    case undefined:
+    case null:
+      return ENCODING.UTF8
+    case 'latin1':
+    case 'binary':
+      return ENCODING.LATIN1
+    default:
+      return -1
+  }
+}
+
+function toBuffer (chunk, encoding) {
+  if (typeof chunk !== 'string') return chunk
+  return Buffer.from(chunk, encoding === ENCODING.LATIN1 ? 'latin1' : 'utf8')
+}
+
+class WriteQueue {
+  #socket
+  // The write under way: chunk and encoding alternate. Empty: none.
+  #list = []
+  #callback = null
+  #final = null
+  // What of the list the core has not taken yet, as one Buffer.
+  #rest = null
+  #open = false
+  #scheduled = false
+  #waiting = false
+  #joining = false
+
+  /** Bytes of plaintext that the core has taken. */
+  bytesWritten = 0
+
+  constructor (socket) {
+    this.#socket = socket
+  }
+
+  /** Whether the transport holds back what was written. */
+  get waiting () {
+    return this.#waiting
+  }
+
+  /** Whether what this tick writes is yet to be sent. */
+  get scheduled () {
+    return this.#scheduled
+  }
+
+  /** Bytes that were written to the stream and not yet taken by the core. */
+  get pendingBytes () {
+    if (this.#rest !== null) return this.#rest.length
+    let bytes = 0
+    for (let i = 0; i < this.#list.length; i += 2) {
+      bytes += byteLength(this.#list[i], this.#list[i + 1])
+    }
+    return bytes
+  }
+
+  write (chunk, encoding, callback) {
+    this.#add(chunk, encoding)
+    this.#begin(callback)
+  }
+
+  writev (entries, callback) {
+    for (const { chunk, encoding } of entries) this.#add(chunk, encoding)
+    this.#begin(callback)
+  }
+
+  #add (chunk, encoding) {
+    const how = encodingOf(chunk, encoding)
+    if (how === -1) this.#list.push(Buffer.from(chunk, encoding), ENCODING.BUFFER)
+    else this.#list.push(chunk, how)
+  }
+
+  #begin (callback) {
+    this.#callback = callback
+    if (!this.#joining) this.#schedule()
+  }
+
+  #schedule () {
+    if (!this.#open || this.#waiting || this.#scheduled) return
+    this.#scheduled = true
+    unflushed.add(this)
+    process.nextTick(flush, this)
+  }
+
+  /** The connection is secure: what has waited goes out. */
+  open () {
+    this.#open = true
+    if (this.#list.length > 0 || this.#final !== null) this.#schedule()
+  }
+
+  /** Sends what this tick has written. */
+  flush () {
+    if (!this.#scheduled) return
+    this.#scheduled = false
+    unflushed.delete(this)
+    if (this.#socket[kConnection] === null) return
+    if (this.#waiting) {
+      this.#socket[kTransport].sendOutput(this.#socket)
+      return
+    }
+    if (this.#list.length === 2 && this.#list[0].length < JOIN_MAX &&
+        this.#callback !== null) {
+      this.#join()
+      if (this.#socket[kConnection] === null) return
+    }
+    if (this.#list.length > 0) this.#encrypt()
+    else this.#settle()
+  }
+
+  /** Acknowledges the first write, which makes the stream give the others. */
+  #join () {
+    const callback = this.#callback
+    this.#callback = null
+    this.#joining = true
+    try {
+      callback()
+    } finally {
+      this.#joining = false
+    }
+  }
+
+  #encrypt () {
+    const list = this.#list
+    const connection = this.#socket[kConnection]
+    const taken = list.length === 2
+      ? connection.write(list[0], list[1])
+      : connection.writev(list)
+    this.#list = []
+    this.#afterWrite(taken, list)
+  }
+
+  #afterWrite (taken, list) {
+    this.bytesWritten += taken
+    const queued = shared[SHARED.QUEUED]
+    if (shared[SHARED.EVENTS] & EVENT.ERROR) {
+      this.#socket[kDeliver](EVENT.ERROR)
+      return
+    }
+    this.#rest = queued === 2 ? remainder(list, taken) : null
+    this.#waiting = queued !== 0
+    this.#socket[kTransport].sendWritten(this.#socket, this)
+    if (!this.#waiting) this.#settle()
+  }
+
+  /** The transport cannot take more until it calls drain(). */
+  wait () {
+    this.#waiting = true
+  }
+
+  /** The transport has drained: on with the rest, or the next write. */
+  drain () {
+    if (!this.#waiting) return
+    this.#waiting = false
+    const connection = this.#socket[kConnection]
+    if (connection === null) return
+    if (this.#rest === null) {
+      this.#settle()
+      return
+    }
+    const rest = this.#rest
+    this.#afterWrite(connection.write(rest, ENCODING.BUFFER),
+      [rest, ENCODING.BUFFER])
+  }
+
+  #settle () {
+    const callback = this.#callback
+    if (callback !== null) {
+      this.#callback = null
+      callback()
+      return
+    }
+    // Something may have been joined that nobody else will send.
+    if (this.#list.length > 0) {
+      this.#schedule()
+      return
+    }
+    if (this.#final !== null && this.#open) this.#finish()
+  }
+
+  #finish () {
+    this.#callback = this.#final
+    this.#final = null
+    this.#socket[kTransport].finish(this.#socket, this)
+    if (!this.#waiting) this.#settle()
+  }
+
+  /** Calls back when close_notify has been sent after all that was written. */
+  end (callback) {
+    this.#final = callback
+    if (!this.#joining) this.#schedule()
+  }
+
+  /**
+   * The socket is being destroyed: what this tick has written still goes out
+   * if the transport takes it at once. Then the callback of the write under
+   * way is called, as node does.
+   */
+  close () {
+    if (this.#scheduled && this.#open && !this.#waiting &&
+        this.#list.length > 0) {
+      const connection = this.#socket[kConnection]
+      const list = this.#list
+      this.#list = []
+      this.bytesWritten += connection.writev(list)
+      this.#socket[kTransport].sendLast(this.#socket)
+    }
+    this.#scheduled = false
+    unflushed.delete(this)
+    this.#list = []
+    this.#rest = null
+    const callback = this.#callback ?? this.#final
+    this.#callback = null
+    this.#final = null
+    if (callback !== null) process.nextTick(callback)
+  }
+}
+
+function byteLength (chunk, encoding) {
+  return typeof chunk === 'string'
+    ? Buffer.byteLength(chunk, encoding === ENCODING.LATIN1 ? 'latin1' : 'utf8')
+    : chunk.byteLength
+}
+
+function remainder (list, taken) {
+  if (list.length === 2) return toBuffer(list[0], list[1]).subarray(taken)
+  const buffers = []
+  for (let i = 0; i < list.length; i += 2) {
+    const buffer = toBuffer(list[i], list[i + 1])
+    if (buffer.length > taken) buffers.push(buffer.subarray(taken))
+    taken = Math.max(0, taken - buffer.length)
+  }
+  return Buffer.concat(buffers)
+}
+
+function flush (queue) {
+  queue.flush()
+}
+
+// process.exit() right after a write: node has sent it by then.
+process.on('exit', () => {
+  for (const queue of [...unflushed]) queue.flush()
+})
+
+module.exports = { WriteQueue }
