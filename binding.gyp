@@ -23,13 +23,11 @@
       '-isystem', '<(etls_napi_include)',
       '-isystem', '<(node_root_dir)/include/node',
       '-isystem', '<(module_root_dir)/deps/uthash',
-      '-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Wpointer-arith',
-      '-Wcast-align', '-Wcast-qual', '-Wwrite-strings', '-Wvla', '-Wundef',
-      '-Wformat=2', '-Wconversion', '-Wsign-conversion', '-Wnull-dereference',
-      '-Wimplicit-fallthrough', '-Wswitch-enum', '-fvisibility=hidden',
-      '-fstack-protector-strong', '-fno-common',
+      # Shared with test/core/Makefile and scripts/check-warnings.sh.
+      '@<(module_root_dir)/src/warnings.flags',
+      '-fvisibility=hidden', '-fstack-protector-strong', '-fno-common',
     ],
-    'cflags_c': ['-std=c11', '-Wstrict-prototypes', '-Wmissing-prototypes'],
+    'cflags_c': ['-std=c11'],
     'xcode_settings': {
       'GCC_C_LANGUAGE_STANDARD': 'c11',
       'GCC_SYMBOLS_PRIVATE_EXTERN': 'YES',

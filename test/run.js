@@ -9,18 +9,9 @@
 // summed over all runners.
 
 const { parseArgs } = require('node:util')
+const { format, sum } = require('./runner/counts')
 const { exec } = require('./runner/exec')
 const { suites } = require('./runner/suites')
-
-/** Prints `N passed, N failed[, N skipped]`, always the last line. */
-function printTotal ({ passed, failed, skipped }) {
-  const more = skipped > 0 ? `, ${skipped} skipped` : ''
-  console.log(`${passed} passed, ${failed} failed${more}`)
-}
-
-function add (total, counts) {
-  for (const key of Object.keys(total)) total[key] += counts[key]
-}
 
 async function prepare (names) {
   const deps = await exec(['bash', 'scripts/ensure-deps.sh', 'build', ...names])
@@ -42,27 +33,26 @@ async function main () {
   const names = positionals.length > 0 ? positionals : Object.keys(suites)
   const args = values.grep === undefined ? [] : ['--grep', values.grep]
 
-  const total = { passed: 0, failed: 0, skipped: 0 }
   const prepared = await prepare(names)
   if (!prepared.ok) {
     console.log(`\nnot run: ${prepared.why}`)
-    total.failed = 1
-    return total
+    return { passed: 0, failed: 1, skipped: 0 }
   }
-  const broken = []
+  const results = []
   for (const { name, run } of names.flatMap((name) => suites[name])) {
     console.log(`\n---- ${name}\n`)
-    const counts = await run({ args })
-    add(total, counts)
-    if (counts.why) broken.push(`${name}: ${counts.why}`)
+    results.push({ name, ...await run({ args }) })
   }
   console.log()
-  for (const line of broken) console.log(line)
-  return total
+  for (const result of results) {
+    const why = result.why ? ` (${result.why})` : ''
+    console.log(`${result.name}: ${format(result)}${why}`)
+  }
+  return sum(results)
 }
 
 main().then((total) => {
-  printTotal(total)
+  console.log(format(total))
   process.exitCode = total.failed > 0 ? 1 : 0
 }, (error) => {
   console.error(error.message)

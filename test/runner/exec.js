@@ -6,16 +6,17 @@ const path = require('node:path')
 const root = path.join(__dirname, '..', '..')
 
 /**
- * Runs a command in the project's directory, its output shown as it comes.
+ * Runs a command in the project's directory.
  *
  * @param {string[]} command
  * @param {object} [options]
  * @param {object} [options.env] added to the environment
+ * @param {boolean} [options.quiet] do not show its output as it comes
  * @param {number} [options.limit] milliseconds after which it is killed, with
  *   every process that it started
  * @returns {Promise<{ ok: boolean, output: string, why: string | null }>}
  */
-function exec ([file, ...args], { env = {}, limit = 300_000 } = {}) {
+function exec ([file, ...args], { env = {}, quiet = false, limit = 300_000 } = {}) {
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       cwd: root,
@@ -28,7 +29,7 @@ function exec ([file, ...args], { env = {}, limit = 300_000 } = {}) {
     for (const name of ['stdout', 'stderr']) {
       child[name].setEncoding('utf8').on('data', (text) => {
         output += text
-        process[name].write(text)
+        if (!quiet) process[name].write(text)
       })
     }
     const timer = setTimeout(() => {

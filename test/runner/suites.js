@@ -3,6 +3,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { zero } = require('./counts')
 const { exec, root } = require('./exec')
 
 const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js')
@@ -28,16 +29,14 @@ function settle (counts, { ok, why }) {
   return counts
 }
 
-const none = { passed: 0, failed: 0, skipped: 0 }
-
 async function runCore () {
   const jobs = `-j${os.availableParallelism()}`
   const built = await exec(['make', '-C', 'test/core', jobs, 'all'])
-  if (!built.ok) return settle(none, built)
+  if (!built.ok) return settle(zero, built)
   const result = await exec(['make', '-C', 'test/core', 'check'])
   const line = /^core: (\d+) passed, (\d+) failed, (\d+) skipped$/m
     .exec(result.output)
-  if (line === null) return settle(none, { ok: false, why: 'no result line' })
+  if (line === null) return settle(zero, { ok: false, why: 'no result line' })
   const [passed, failed, skipped] = line.slice(1).map(Number)
   return settle({ passed, failed, skipped }, result)
 }
@@ -50,17 +49,19 @@ async function runCore () {
  * @param {object} [options.env]
  * @param {string[]} [options.args] further arguments of mocha
  * @param {string} [options.node] the node binary to use
+ * @param {boolean} [options.quiet] shows the output only of a run that failed
  */
-async function runMocha (suite, { env = {}, args = [], node } = {}) {
+async function runMocha (suite, { env = {}, args = [], node, quiet } = {}) {
   const files = testFiles(suite)
-  if (files.length === 0) return settle(none, { ok: true })
+  if (files.length === 0) return settle(zero, { ok: true })
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'eager-tls-test-'))
   const summary = path.join(dir, 'summary.json')
   const result = await exec([
     node ?? process.execPath, mocha,
     '--reporter', 'test/support/reporter.js', ...args, ...files
-  ], { env: { ...env, EAGER_TLS_TEST_SUMMARY: summary } })
-  let counts = none
+  ], { env: { ...env, EAGER_TLS_TEST_SUMMARY: summary }, quiet })
+  if (quiet && !result.ok) process.stdout.write(result.output)
+  let counts = zero
   if (fs.existsSync(summary)) {
     counts = JSON.parse(fs.readFileSync(summary, 'utf8'))
   }
