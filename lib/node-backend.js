@@ -9,94 +9,24 @@
 const { Duplex } = require('node:stream')
 const tls = require('node:tls')
 
+const { createConfigure } = require('./configure')
 const { FALLBACK_MARK } = require('./constants')
-const { publishHandshake, watchesHandshakes } = require('./diagnostics')
 const {
   ERR_EAGER_TLS_CONTEXT_CLOSED,
   ERR_EAGER_TLS_LEFTOVER_PLAINTEXT,
-  ERR_EAGER_TLS_TRANSPORT,
-  ERR_TLS_HANDSHAKE_TIMEOUT
+  ERR_EAGER_TLS_TRANSPORT
 } = require('./errors')
+const { binding, reason } = require('./native')
+const { NodeConnection } = require('./node-connection')
 const { NodeContexts } = require('./node-contexts')
 const { connect: nodeConnect } = require('./node-originals')
-const { describeChain, peerKey, showCertificates } =
-  require('./node-resumption')
 const { NodeSessions } = require('./node-sessions')
 const { validateOwnOptions } = require('./own-options')
 
 const contexts = new NodeContexts()
 const sessions = new NodeSessions()
-const connections = { live: 0, opened: 0, handshaking: 0 }
-
-/** What is known of one connection from its start to its end. */
-class Connection {
-  /** @param {Entry | null} entry null: of a context that is not ours */
-  constructor (entry, options) {
-    this.entry = entry
-    this.options = options
-    this.handshaking = true
-    this.key = null // of its sessions; null: none are stored
-    this.ticket = null // that it offers
-    this.peer = null // the certificates that it was verified by
-    this.timer = null
-    this.startedAt = watchesHandshakes() ? performance.now() : 0
-    connections.live++
-    connections.opened++
-    connections.handshaking++
-  }
-
-  /** The handshake is over, one way or the other. Once. */
-  endHandshake (socket, error) {
-    if (!this.handshaking) return
-    this.handshaking = false
-    connections.handshaking--
-    clearTimeout(this.timer)
-    if (this.ticket !== null) this.#settleTicket(socket, error)
-    publishHandshake(() => this.#describe(socket, error))
-  }
-
-  #settleTicket (socket, error) {
-    if (error !== null) {
-      sessions.failed(this.key)
-    } else if (socket.isSessionReused()) {
-      sessions.accepted()
-      this.peer = this.ticket
-      showCertificates(socket, this.ticket)
-    } else {
-      sessions.rejected(this.key, this.ticket)
-    }
-  }
-
-  #describe (socket, error) {
-    const open = error === null
-    return {
-      servername: this.options.servername || undefined,
-      protocol: open ? socket.getProtocol() : null,
-      cipher: open ? socket.getCipher()?.name : null,
-      reused: open && socket.isSessionReused(),
-      backend: 'node',
-      transport: 'node',
-      durationMs: performance.now() - this.startedAt,
-      error
-    }
-  }
-
-  /** The socket is gone. Once. */
-  end (socket, error) {
-    this.endHandshake(socket, error)
-    if (this.entry !== null) contexts.release(this.entry)
-    connections.live--
-  }
-
-  storeSession (socket, session) {
-    if (!socket.authorized) return
-    this.peer ??= describeChain(socket)
-    const { chain, selfSigned, notAfter } = this.peer
-    sessions.put(this.key, {
-      session, protocol: socket.getProtocol(), chain, selfSigned, notAfter
-    })
-  }
-}
+const counts = { live: 0, opened: 0, handshaking: 0 }
+const backend = { contexts, sessions, counts }
 
 /**
  * What createSecureContext() returns: one reference on a cached context, and
@@ -186,67 +116,46 @@ function connect (...args) {
   }
   const entry = options.secureContext
     ? acquireFrom(options.secureContext)
-    : contexts.acquire(contextOptions(options), options.singleUse === true)
-  let connection
+    : contexts.acquire(options, options.singleUse === true)
+  if (entry !== null) options.secureContext = entry.secureContext
+  const connection = new NodeConnection(backend, entry, options)
   try {
-    return open(options, callback, entry, (created) => { connection = created })
+    const socket = open(options, connection)
+    connection.follow(socket)
+    if (callback !== undefined) socket.once('secureConnect', callback)
+    return socket
   } catch (error) {
-    if (connection !== undefined) connection.end(null, error)
-    else if (entry !== null) contexts.release(entry)
+    connection.end(null, null)
     throw error
   }
 }
 
-/** An explicit undefined is a default, as in node. */
-function contextOptions (options) {
-  return options.ciphers === undefined
-    ? { ...options, ciphers: tls.DEFAULT_CIPHERS }
-    : options
-}
-
-function open (options, callback, entry, onCreated) {
-  if (entry !== null) options.secureContext = entry.secureContext
-  const raw = options.socket
+function open (options, connection) {
+  const { socket: raw, timeout } = options
+  if (!raw) {
+    connection.offerSession()
+    return nodeConnect(options)
+  }
   const unread = isDuplex(raw) && !raw.destroyed ? raw.readableLength : 0
   if (unread > 0) {
-    const socket = refuse(raw, options, entry,
-      new ERR_EAGER_TLS_LEFTOVER_PLAINTEXT(unread))
-    const connection = new Connection(entry, options)
-    onCreated(connection)
-    follow(socket, connection)
-    return socket
+    return refuse(raw, options, new ERR_EAGER_TLS_LEFTOVER_PLAINTEXT(unread))
   }
-  const connection = new Connection(entry, options)
-  onCreated(connection)
-  prepareSession(connection, options)
-  if (raw) tune(raw, options)
+  connection.offerSession()
+  tune(raw, options)
   const socket = nodeConnect(options)
-  follow(socket, connection)
-  if (raw && options.timeout) socket.setTimeout(options.timeout)
-  if (callback !== undefined) socket.once('secureConnect', callback)
-  startTimer(socket, connection)
+  if (timeout) socket.setTimeout(timeout)
   return socket
 }
 
 /** A TLS socket that never starts, for a raw socket that must not be used. */
-function refuse (raw, options, entry, error) {
-  const socket = new tls.TLSSocket(new Duplex({ read () {}, write () {} }), {
-    secureContext: entry?.secureContext ?? options.secureContext
-  })
+function refuse (raw, { secureContext }, error) {
+  const nowhere = new Duplex({ read () {}, write () {} })
+  const socket = new tls.TLSSocket(nowhere, { secureContext })
   process.nextTick(() => {
     raw.destroy()
     socket.destroy(error)
   })
   return socket
-}
-
-/** Offers a session of ours, unless there is one of the user's. */
-function prepareSession (connection, options) {
-  if (!sessions.enabled || connection.entry === null) return
-  connection.key = peerKey(connection.entry.key, options)
-  if (connection.key === null || options.session) return
-  connection.ticket = sessions.take(connection.key)
-  if (connection.ticket !== null) options.session = connection.ticket.session
 }
 
 /** What node:tls only does for connections that it opens itself. */
@@ -257,38 +166,6 @@ function tune (raw, { keepAlive, keepAliveInitialDelay, noDelay }) {
   if (noDelay !== undefined) raw.setNoDelay?.(Boolean(noDelay))
 }
 
-/** Ties the connection to its socket. The end is seen by _destroy(), which
- * nobody can remove; it comes before 'close'. */
-function follow (socket, connection) {
-  const destroy = socket._destroy
-  let ended = false
-  socket._destroy = function (error, done) {
-    return destroy.call(this, error, (result) => {
-      if (!ended) {
-        ended = true
-        connection.end(this, error)
-      }
-      done(result)
-    })
-  }
-  socket.once('secureConnect', () => connection.endHandshake(socket, null))
-  if (connection.key !== null) {
-    socket.on('session', (session) => connection.storeSession(socket, session))
-  }
-}
-
-function startTimer (socket, connection) {
-  const { handshakeTimeout } = connection.options
-  if (!handshakeTimeout) return
-  connection.timer = setTimeout(() => {
-    // Somebody may have removed the listener that stops the timer.
-    if (socket.secureConnecting !== false) {
-      socket.destroy(new ERR_TLS_HANDSHAKE_TIMEOUT())
-    }
-  }, handshakeTimeout)
-  connection.timer.unref?.()
-}
-
 /** Puts the settings of configure() in force. */
 function applySettings (settings) {
   contexts.configure(settings.contexts)
@@ -296,16 +173,14 @@ function applySettings (settings) {
 }
 
 function stats () {
-  const { live, cached, singleUse, created, hits, misses, evicted } =
-    contexts.counts
   return {
     backend: 'node',
     openssl: process.versions.openssl,
-    contexts: { live, cached, singleUse, created, hits, misses, evicted },
-    connections: { ...connections, fd: 0, stream: 0 },
+    contexts: contexts.counts,
+    connections: { ...counts, fd: 0, stream: 0 },
     sessions: sessions.counts,
     offload: { tasks: 0, inFlight: 0 },
-    fallbacks: connections.opened
+    fallbacks: counts.opened
   }
 }
 
@@ -314,27 +189,27 @@ function clear () {
   sessions.clear()
 }
 
-/**
- * Says once in a thread, whatever the number of copies of this package in it,
- * that and why the native core is not used.
- *
- * @param {string} reason one sentence
- */
-function warnOfFallback (reason) {
-  if (tls[FALLBACK_MARK] === true) return
+/** Says once in a thread, whatever the number of copies of this package in
+ * it, why the native core is not used. Who has asked for that knows. */
+function warnOfFallback () {
+  if (binding !== null || process.env.EAGER_TLS_BACKEND === 'node' ||
+      tls[FALLBACK_MARK] === true) {
+    return
+  }
   Object.defineProperty(tls, FALLBACK_MARK, { value: true })
   process.emitWarning(
     `eager-tls runs on node:tls, without its native core. ${reason}`,
     { code: 'EAGER_TLS_FALLBACK' })
 }
 
+warnOfFallback()
+
 module.exports = {
   SecureContext,
   TLSSocket: tls.TLSSocket,
-  applySettings,
   clear,
+  configure: createConfigure(applySettings),
   connect,
   createSecureContext,
-  stats,
-  warnOfFallback
+  stats
 }

@@ -56,7 +56,9 @@ class NodeContexts {
   }
 
   get counts () {
-    return { ...this.#counts, cached: this.#entries.size }
+    const { live, singleUse, created, hits, misses, evicted } = this.#counts
+    const cached = this.#entries.size
+    return { live, cached, singleUse, created, hits, misses, evicted }
   }
 
   /**
@@ -118,7 +120,11 @@ class NodeContexts {
   }
 
   #create (options, digest, singleUse) {
-    const entry = new Entry(createSecureContext(options), digest, singleUse)
+    const secureContext = createSecureContext(options)
+    // Since 24 node would close it itself, but too early where it tries one
+    // address after the other.
+    if (secureContext.singleUse) secureContext.singleUse = false
+    const entry = new Entry(secureContext, digest, singleUse)
     this.#counts.live++
     this.#counts.created++
     if (singleUse) this.#counts.singleUse++

@@ -41,10 +41,11 @@ function peerKey (contextKey, options) {
   if (options.ALPNProtocols) {
     tls.convertALPNProtocols(options.ALPNProtocols, alpn)
   }
-  const { port, path, servername, socket } = options
+  const { minDHSize, path, port, servername, socket } = options
   return JSON.stringify([
     contextKey,
     options.rejectUnauthorized !== false,
+    String(minDHSize ?? ''),
     String(identityName(options)),
     String(servername ?? ''),
     String(port ?? socket?.remotePort ?? ''),
