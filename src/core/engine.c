@@ -25,12 +25,7 @@
 #include "mem.h"
 #include "status.h"
 
-enum {
-  RECORD_MAX = 16384, /* plaintext of one record */
-  /* Records that OpenSSL may drop in a row without asking for input; its
-   * buffer holds fewer than that. */
-  DROPPED_MAX = 4096
-};
+enum { RECORD_MAX = 16384 }; /* plaintext of one record */
 
 void etls_engine_set_state(struct etls_engine *engine, enum etls_state state) {
   engine->state = state;
@@ -121,32 +116,6 @@ enum etls_status etls_engine_handshake(struct etls_engine *engine,
   return status < 0 ? report(engine, error) : status;
 }
 
-/*
- * OpenSSL drops handshake messages (tickets) that come after our
- * close_notify, and says so by a failure without an error: just go on.
- */
-static bool dropped_a_message(const struct etls_engine *engine) {
-  return engine->state == ETLS_STATE_SHUT_SENT && ERR_peek_error() == 0 &&
-         !engine->span.no_memory &&
-         SSL_get_error(engine->ssl, 0) == SSL_ERROR_SYSCALL;
-}
-
-/* One SSL_read_ex. ETLS_OK: *n > 0. */
-static enum etls_status read_some(struct etls_engine *engine, uint8_t *dst,
-                                  size_t cap, size_t *n) {
-  int rc = 0;
-  int dropped = 0;
-  size_t input = 0;
-  enter(engine);
-  do {
-    size_t left = etls_span_bio_input(&engine->span);
-    dropped = left == input ? dropped + 1 : 0;
-    input = left;
-    rc = SSL_read_ex(engine->ssl, dst, cap, n);
-  } while (rc == 0 && dropped < DROPPED_MAX && dropped_a_message(engine));
-  return leave(engine, rc);
-}
-
 enum etls_status etls_engine_read(struct etls_engine *engine, uint8_t *dst,
                                   size_t cap, size_t *n,
                                   struct etls_error *error) {
@@ -163,7 +132,8 @@ enum etls_status etls_engine_read(struct etls_engine *engine, uint8_t *dst,
   enum etls_status status = ETLS_OK;
   while (status == ETLS_OK && *n < cap) {
     size_t done = 0;
-    status = read_some(engine, dst + *n, cap - *n, &done);
+    enter(engine);
+    status = leave(engine, SSL_read_ex(engine->ssl, dst + *n, cap - *n, &done));
     *n += done;
   }
   /* What was decrypted before an end or a failure goes out first; the next

@@ -22,10 +22,11 @@
 static unsigned long countdown; /* 0: nothing fails */
 static int counted;
 static bool fired;
+static bool paused;
 static unsigned long core_count;
 
 static bool should_fail(int who) {
-  if (countdown == 0 || (counted & who) == 0)
+  if (paused || countdown == 0 || (counted & who) == 0)
     return false;
   if (--countdown > 0)
     return false;
@@ -73,6 +74,14 @@ void fail_at(unsigned long n, int whose) {
   countdown = n;
   counted = whose;
   fired = false;
+}
+
+void fail_pause(void) {
+  paused = true;
+}
+
+void fail_resume(void) {
+  paused = false;
 }
 
 bool fail_end(void) {

@@ -56,6 +56,9 @@ enum { FAIL_CORE = 1, FAIL_OPENSSL = 2, FAIL_ALL = 3 };
 
 /* The n-th allocation from now on fails, n >= 1; no other one does. */
 void fail_at(unsigned long n, int whose);
+/* In between, allocations neither fail nor count: what a peer does. */
+void fail_pause(void);
+void fail_resume(void);
 /* Back to normal; true if one was made to fail. */
 bool fail_end(void);
 /* Allocations of the core since the program's start. */

@@ -277,7 +277,7 @@ static void a_transport_that_ends_is_an_end(void **state) {
   }
 }
 
-static void messages_after_our_close_notify_are_skipped(void **state) {
+static void tickets_and_data_may_come_after_our_close_notify(void **state) {
   (void)state;
   struct duo duo = duo_new(TLS1_3_VERSION);
   SSL_CTX_set_num_tickets(duo.ctx, 5);
@@ -423,7 +423,7 @@ int main(void) {
       cmocka_unit_test(lent_input_need_not_be_consumed_at_once),
       cmocka_unit_test(the_peer_may_close_first),
       cmocka_unit_test(a_transport_that_ends_is_an_end),
-      cmocka_unit_test(messages_after_our_close_notify_are_skipped),
+      cmocka_unit_test(tickets_and_data_may_come_after_our_close_notify),
       cmocka_unit_test(key_updates_are_answered),
       cmocka_unit_test(the_server_may_renegotiate),
       cmocka_unit_test(the_client_may_renegotiate),
