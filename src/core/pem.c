@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <time.h>
 
 #include "status.h"
 
@@ -83,18 +84,33 @@ enum etls_status etls_pem_add_certificates(X509_STORE *store, const void *bytes,
   return status;
 }
 
-/* Seconds since the epoch; 0: there is no such date, or none that parses. */
-static int64_t seconds_of(const ASN1_TIME *time) {
-  int64_t seconds = 0;
-  int days;
-  int rest;
-  ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+/* Days from 1970-01-01 to a date of the Gregorian calendar. The year begins in
+ * March here, so that the day that comes and goes is its last one. */
+static int64_t days_since_epoch(int64_t year, int64_t month, int64_t day) {
+  int64_t era;
+  int64_t day_of_year;
 
-  if (epoch != NULL && time != NULL &&
-      ASN1_TIME_diff(&days, &rest, epoch, time) == 1)
-    seconds = (int64_t)days * 86400 + rest;
-  ASN1_TIME_free(epoch);
-  return seconds;
+  if (month <= 2)
+    year--;
+  era = (year >= 0 ? year : year - 399) / 400;
+  year -= era * 400;
+  day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  return era * 146097 + year * 365 + year / 4 - year / 100 + day_of_year -
+         719468;
+}
+
+/* Seconds since the epoch; 0: there is no such date, or none that parses.
+ * By hand because OpenSSL's ways allocate, and a date that is missing for want
+ * of memory would be taken for "never". */
+static int64_t seconds_of(const ASN1_TIME *time) {
+  struct tm tm;
+
+  if (time == NULL || ASN1_TIME_to_tm(time, &tm) != 1)
+    return 0;
+  return days_since_epoch((int64_t)tm.tm_year + 1900, tm.tm_mon + 1,
+                          tm.tm_mday) *
+             86400 +
+         tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec;
 }
 
 enum etls_status etls_pem_add_crl(X509_STORE *store, const void *bytes,
