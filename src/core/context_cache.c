@@ -199,8 +199,9 @@ int64_t etls_context_cache_expire(struct etls_context_cache *cache,
   struct entry *entry;
   struct entry *next;
 
-  DL_FOREACH_SAFE(cache->by_use, entry, next) {
+  for (entry = cache->by_use; entry != NULL; entry = next) {
     int64_t left;
+    next = entry->next; /* the entry may go */
     if (!etls_context_is_sole_ref(entry->context))
       entry->used_ms = now_ms;
     left = entry->used_ms + timeout - now_ms;
@@ -216,7 +217,8 @@ int64_t etls_context_cache_expire(struct etls_context_cache *cache,
 void etls_context_cache_clear(struct etls_context_cache *cache) {
   struct entry *entry;
   struct entry *next;
-  DL_FOREACH_SAFE(cache->by_use, entry, next) {
+  for (entry = cache->by_use; entry != NULL; entry = next) {
+    next = entry->next;
     if (etls_context_is_sole_ref(entry->context))
       evict(cache, entry);
   }

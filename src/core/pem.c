@@ -104,13 +104,14 @@ static int64_t days_since_epoch(int64_t year, int64_t month, int64_t day) {
  * of memory would be taken for "never". */
 static int64_t seconds_of(const ASN1_TIME *time) {
   struct tm tm;
+  int64_t minutes;
 
   if (time == NULL || ASN1_TIME_to_tm(time, &tm) != 1)
     return 0;
-  return days_since_epoch((int64_t)tm.tm_year + 1900, tm.tm_mon + 1,
-                          tm.tm_mday) *
-             86400 +
-         tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec;
+  minutes =
+      days_since_epoch((int64_t)tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
+  minutes = (minutes * 24 + tm.tm_hour) * 60 + tm.tm_min;
+  return minutes * 60 + tm.tm_sec;
 }
 
 enum etls_status etls_pem_add_crl(X509_STORE *store, const void *bytes,

@@ -498,9 +498,9 @@ static unsigned long sweep(const struct etls_config *config, bool single_use,
   struct blob roots = pki_read("other-ca.crt");
   const void *pems[] = {roots.bytes};
   const size_t lens[] = {roots.len};
-  unsigned long n;
+  unsigned long last = 0;
   bool hit = true;
-  for (n = 1; hit; n += step) {
+  for (unsigned long n = 1; hit; n += step) {
     struct etls_context_counters before;
     struct etls_context *context = NULL;
     struct etls_error error;
@@ -515,6 +515,7 @@ static unsigned long sweep(const struct etls_config *config, bool single_use,
     fail_at(n, whose);
     status = get_context(config, single_use, &context, &error);
     hit = fail_end();
+    last = hit ? n : last;
     assert_queue_empty();
     if (status == ETLS_OK) {
       verify(context);
@@ -536,7 +537,7 @@ static unsigned long sweep(const struct etls_config *config, bool single_use,
     }
   }
   blob_free(&roots);
-  return n - step;
+  return last;
 }
 
 static void sweep_both(struct etls_config *config, int whose,
