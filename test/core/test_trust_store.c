@@ -1,127 +1,13 @@
 /*
  * test_trust_store.c - who shares a store with whom, and what is in it.
  */
-#include "support.h"
+#include "trust_support.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509_vfy.h>
 #include <string.h>
 #include <time.h>
-
-#include "config.h"
-#include "trust_store.h"
-
-static struct etls_context_counters counters;
-static struct etls_trust_pool *pool;
-
-static int set_up(void **state) {
-  (void)state;
-  memset(&counters, 0, sizeof(counters));
-  pool = etls_trust_pool_new(&counters);
-  return pool == NULL;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  etls_trust_pool_free(pool);
-  return 0;
-}
-
-/* ---- helpers ------------------------------------------------------------ */
-
-static X509 *read_certificate(const char *name) {
-  struct blob blob = pki_read(name);
-  BIO *bio = BIO_new_mem_buf(blob.bytes, (int)blob.len);
-  X509 *certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL);
-  assert_non_null(certificate);
-  BIO_free(bio);
-  blob_free(&blob);
-  return certificate;
-}
-
-/* X509_V_OK or the first error. */
-static int verify(const struct etls_trust_store *store, const char *leaf) {
-  X509 *certificate = read_certificate(leaf);
-  X509_STORE_CTX *ctx = X509_STORE_CTX_new();
-  int result = X509_V_OK;
-  assert_int_equal(
-      X509_STORE_CTX_init(ctx, etls_trust_store_get0(store), certificate, NULL),
-      1);
-  if (X509_verify_cert(ctx) != 1)
-    result = X509_STORE_CTX_get_error(ctx);
-  X509_STORE_CTX_free(ctx);
-  X509_free(certificate);
-  ERR_clear_error();
-  return result;
-}
-
-static int objects_in(const struct etls_trust_store *store) {
-  return sk_X509_OBJECT_num(
-      X509_STORE_get0_objects(etls_trust_store_get0(store)));
-}
-
-static struct etls_trust_store *acquire(const struct etls_config *config) {
-  struct etls_trust_store *store = NULL;
-  struct etls_error error;
-  etls_error_init(&error);
-  assert_int_equal(etls_trust_pool_acquire(pool, config, &store, &error),
-                   ETLS_OK);
-  assert_int_equal(error.status, ETLS_OK);
-  assert_non_null(store);
-  assert_queue_empty();
-  return store;
-}
-
-/* Builds a config of up to two files and a flag, and takes its store. */
-static struct etls_trust_store *
-acquire_files(const char *ca, enum etls_option flag, const char *crl) {
-  struct etls_config *config = config_new();
-  struct etls_trust_store *store;
-  if (ca != NULL)
-    config_file(config, ETLS_OPTION_CA, ca);
-  if (flag != 0)
-    config_int(config, flag, 1);
-  if (crl != NULL)
-    config_file(config, ETLS_OPTION_CRL, crl);
-  store = acquire(config);
-  etls_config_free(config);
-  return store;
-}
-
-static struct etls_trust_store *extend(struct etls_trust_store *store,
-                                       const char *name) {
-  STACK_OF(X509) *certificates = sk_X509_new_null();
-  struct etls_trust_store *extended = NULL;
-  struct etls_error error;
-  sk_X509_push(certificates, read_certificate(name));
-  etls_error_init(&error);
-  assert_int_equal(
-      etls_trust_store_extend(store, certificates, &extended, &error), ETLS_OK);
-  assert_queue_empty();
-  sk_X509_pop_free(certificates, X509_free);
-  return extended;
-}
-
-static void set_roots(const char *first, const char *second) {
-  struct etls_error error;
-  struct blob a = pki_read(first);
-  struct blob b = pki_read(second);
-  const void *pems[] = {a.bytes, b.bytes};
-  const size_t lens[] = {a.len, b.len};
-  etls_error_init(&error);
-  assert_int_equal(etls_trust_pool_set_roots(pool, pems, lens, 2, &error),
-                   ETLS_OK);
-  assert_queue_empty();
-  blob_free(&a);
-  blob_free(&b);
-}
-
-static void digest_config(const struct etls_config *config, uint8_t *out) {
-  struct etls_error error;
-  etls_error_init(&error);
-  assert_int_equal(etls_trust_pool_digest(pool, config, out, &error), ETLS_OK);
-}
 
 /* ---- sharing ------------------------------------------------------------ */
 
@@ -229,122 +115,6 @@ static void contents_with_one_fingerprint_stay_apart(void **state) {
     etls_trust_store_release(stores[i]);
   for (size_t i = 1; i < LEN / 8; i += 2)
     etls_trust_store_release(stores[i]);
-}
-
-/* ---- default roots ------------------------------------------------------ */
-
-static void plain_default_roots_are_one_x509_store(void **state) {
-  (void)state;
-  struct etls_trust_store *a;
-  struct etls_trust_store *b;
-  X509_STORE *x509;
-  set_roots("ca.crt", "other-ca.crt");
-  assert_int_equal(counters.certificates_parsed, 0);
-  a = acquire_files(NULL, ETLS_OPTION_DEFAULT_ROOTS, NULL);
-  x509 = etls_trust_store_get0(a);
-  assert_int_equal(verify(a, "server.crt"), X509_V_OK);
-  assert_int_equal(verify(a, "from-other.crt"), X509_V_OK);
-  etls_trust_store_release(a);
-  /* Parsed once even if nobody used them for a while. */
-  b = acquire_files(NULL, ETLS_OPTION_DEFAULT_ROOTS, NULL);
-  assert_ptr_equal(etls_trust_store_get0(b), x509);
-  assert_int_equal(counters.certificates_parsed, 2);
-  assert_int_equal(counters.stores_built, 1);
-  etls_trust_store_release(b);
-}
-
-static void crl_flags_never_reach_the_shared_roots(void **state) {
-  (void)state;
-  struct etls_trust_store *plain;
-  struct etls_trust_store *checked;
-  struct etls_trust_store *own;
-  set_roots("ca.crt", "other-ca.crt");
-  plain = acquire_files(NULL, ETLS_OPTION_DEFAULT_ROOTS, NULL);
-  checked =
-      acquire_files(NULL, ETLS_OPTION_DEFAULT_ROOTS, "crl-server-revoked.pem");
-  assert_ptr_not_equal(etls_trust_store_get0(plain),
-                       etls_trust_store_get0(checked));
-  assert_int_equal(verify(checked, "server.crt"), X509_V_ERR_CERT_REVOKED);
-  assert_int_equal(verify(checked, "ec.crt"), X509_V_OK);
-  assert_int_equal(verify(checked, "from-other.crt"),
-                   X509_V_ERR_UNABLE_TO_GET_CRL);
-  assert_int_equal(verify(plain, "server.crt"), X509_V_OK);
-  assert_int_equal(verify(plain, "from-other.crt"), X509_V_OK);
-  /* The two roots once, and the CRL. */
-  assert_int_equal(counters.certificates_parsed, 3);
-  own = acquire_files("ca.crt", 0, NULL);
-  assert_int_equal(verify(own, "server.crt"), X509_V_OK);
-  etls_trust_store_release(own);
-  etls_trust_store_release(checked);
-  etls_trust_store_release(plain);
-}
-
-static void roots_that_change_are_other_roots(void **state) {
-  (void)state;
-  struct etls_config *config = config_new();
-  struct etls_trust_store *old;
-  struct etls_trust_store *fresh;
-  uint8_t before[ETLS_DIGEST_LEN];
-  uint8_t same[ETLS_DIGEST_LEN];
-  uint8_t after[ETLS_DIGEST_LEN];
-  config_int(config, ETLS_OPTION_DEFAULT_ROOTS, 1);
-  set_roots("ca.crt", "ca.crt");
-  digest_config(config, before);
-  old = acquire(config);
-  set_roots("ca.crt", "ca.crt");
-  digest_config(config, same);
-  assert_memory_equal(before, same, sizeof(before));
-  fresh = acquire(config);
-  assert_ptr_equal(fresh, old);
-  etls_trust_store_release(fresh);
-  assert_int_equal(counters.certificates_parsed, 2);
-
-  set_roots("other-ca.crt", "other-ca.crt");
-  digest_config(config, after);
-  assert_memory_not_equal(before, after, sizeof(before));
-  fresh = acquire(config);
-  assert_ptr_not_equal(fresh, old);
-  assert_int_equal(verify(old, "server.crt"), X509_V_OK);
-  assert_int_not_equal(verify(fresh, "server.crt"), X509_V_OK);
-  assert_int_equal(verify(fresh, "from-other.crt"), X509_V_OK);
-  etls_trust_store_release(old);
-  etls_trust_store_release(fresh);
-  etls_config_free(config);
-}
-
-static void roots_that_do_not_parse_are_skipped(void **state) {
-  (void)state;
-  static const char broken[] =
-      "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-  struct blob bad = {(uint8_t *)(uintptr_t)broken, sizeof(broken) - 1};
-  struct blob a = pki_read("ca.crt");
-  struct blob b = pki_read("other-ca.crt");
-  struct blob start = blob_join(&a, &bad);
-  struct blob text = blob_join(&start, &b);
-  const void *pems[] = {"rubbish", text.bytes, NULL, broken};
-  const size_t lens[] = {7, text.len, 0, bad.len};
-  struct etls_trust_store *store;
-  struct etls_error error;
-  etls_error_init(&error);
-  assert_int_equal(etls_trust_pool_set_roots(pool, pems, lens, 4, &error),
-                   ETLS_OK);
-  store = acquire_files(NULL, ETLS_OPTION_DEFAULT_ROOTS, NULL);
-  assert_int_equal(objects_in(store), 2);
-  assert_int_equal(verify(store, "from-other.crt"), X509_V_OK);
-  etls_trust_store_release(store);
-  blob_free(&a);
-  blob_free(&b);
-  blob_free(&start);
-  blob_free(&text);
-}
-
-static void no_roots_at_all_trust_nobody(void **state) {
-  (void)state;
-  struct etls_trust_store *store =
-      acquire_files(NULL, ETLS_OPTION_DEFAULT_ROOTS, NULL);
-  assert_int_equal(objects_in(store), 0);
-  assert_int_not_equal(verify(store, "server.crt"), X509_V_OK);
-  etls_trust_store_release(store);
 }
 
 /* ---- what goes into a store --------------------------------------------- */
@@ -524,19 +294,6 @@ static void an_extended_store_keeps_flags_and_crls(void **state) {
   etls_trust_store_release(extended);
 }
 
-static void extending_the_roots_does_not_touch_them(void **state) {
-  (void)state;
-  struct etls_trust_store *roots;
-  struct etls_trust_store *extended;
-  set_roots("ca.crt", "ca.crt");
-  roots = acquire_files(NULL, ETLS_OPTION_DEFAULT_ROOTS, NULL);
-  extended = extend(roots, "other-ca.crt");
-  assert_int_equal(objects_in(roots), 1);
-  assert_int_equal(objects_in(extended), 2);
-  etls_trust_store_release(roots);
-  etls_trust_store_release(extended);
-}
-
 /* ---- memory ------------------------------------------------------------- */
 
 /* A store that lacks something because memory ran out is never handed out. */
@@ -572,39 +329,6 @@ static void no_failed_allocation_makes_a_poorer_store(void **state) {
   etls_config_free(config);
 }
 
-static void roots_without_memory_stay_as_they_were(void **state) {
-  (void)state;
-  struct etls_config *config = config_new();
-  const void *pems[] = {"x"};
-  const size_t lens[] = {1};
-  uint8_t before[ETLS_DIGEST_LEN];
-  uint8_t after[ETLS_DIGEST_LEN];
-  bool hit = true;
-  config_int(config, ETLS_OPTION_DEFAULT_ROOTS, 1);
-  for (unsigned long n = 1; hit; n++) {
-    struct etls_error error;
-    enum etls_status status;
-    set_roots("ca.crt", "ca.crt");
-    digest_config(config, before);
-    etls_error_init(&error);
-    fail_at(n, FAIL_ALL);
-    status = etls_trust_pool_set_roots(pool, pems, lens, 1, &error);
-    hit = fail_end();
-    assert_queue_empty();
-    digest_config(config, after);
-    if (status == ETLS_OK) {
-      assert_memory_not_equal(before, after, sizeof(before));
-    } else {
-      assert_true(hit);
-      assert_int_equal(status, ETLS_ERR_MEMORY);
-      assert_memory_equal(before, after, sizeof(before));
-    }
-  }
-  etls_config_free(config);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(equal_trust_is_one_store_whatever_else_differs),
@@ -612,11 +336,6 @@ int main(void) {
       TEST(recognised_content_has_the_digest_of_hashed_content),
       TEST(one_changed_byte_makes_another_digest),
       TEST(contents_with_one_fingerprint_stay_apart),
-      TEST(plain_default_roots_are_one_x509_store),
-      TEST(crl_flags_never_reach_the_shared_roots),
-      TEST(roots_that_change_are_other_roots),
-      TEST(roots_that_do_not_parse_are_skipped),
-      TEST(no_roots_at_all_trust_nobody),
       TEST(a_ca_that_is_none_is_an_empty_one),
       TEST(a_ca_ends_at_the_first_broken_certificate),
       TEST(several_cas_are_all_trusted_and_doubles_do_no_harm),
@@ -626,9 +345,7 @@ int main(void) {
       TEST(the_expiry_is_the_earliest_next_update),
       TEST(an_extended_store_is_shared_and_leaves_the_other_alone),
       TEST(an_extended_store_keeps_flags_and_crls),
-      TEST(extending_the_roots_does_not_touch_them),
       TEST(no_failed_allocation_makes_a_poorer_store),
-      TEST(roots_without_memory_stay_as_they_were),
   };
   support_init();
   return cmocka_run_group_tests(tests, NULL, NULL);
