@@ -220,6 +220,7 @@ void etls_resumption_on_new_session(struct etls_engine *engine,
 
 void etls_engine_accept_sessions(struct etls_engine *engine, int64_t now_ms) {
   struct etls_resumption *resume = &engine->resume;
+  ERR_clear_error();
   if (!engine->opened)
     return;
   settle(engine);
