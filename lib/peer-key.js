@@ -16,14 +16,14 @@ function field (value) {
 
 /**
  * @param {object} options of the connection
- * @param {object | null} raw the raw socket, connected
+ * @param {number | undefined} port that the raw socket is connected to
  * @param {Uint8Array | undefined} alpn wire format
  * @returns {string}
  */
-function peerKey (options, raw, alpn) {
+function peerKey (options, port, alpn) {
   const target = options.path && !options.socket
     ? `path ${options.path}`
-    : `port ${raw?.remotePort ?? options.port ?? ''}`
+    : `port ${port ?? options.port ?? ''}`
   return field(options.rejectUnauthorized ? 'strict' : 'lax') +
     field(identityId(options.checkServerIdentity)) +
     field(options.minDHSize) +

@@ -7,6 +7,14 @@
 const { peerKey } = require('./peer-key')
 const { kRaw } = require('./symbols')
 
+/** Without the raw socket's own getters, which would remember the address
+ * beyond its end. */
+function remotePort (raw) {
+  const address = {}
+  raw?._handle?.getpeername?.(address)
+  return address.port
+}
+
 /**
  * Right before the handshake starts: the core looks for a session in its
  * store, and remembers for which peer to keep the new ones.
@@ -18,7 +26,8 @@ const { kRaw } = require('./symbols')
 function useSessions (socket, connection, options) {
   if (options.sessionReuse === false || options.requestOCSP ||
       options.pskCallback) return
-  const key = peerKey(options, socket[kRaw], socket._tlsOptions.ALPNProtocols)
+  const key = peerKey(options, remotePort(socket[kRaw]),
+    socket._tlsOptions.ALPNProtocols)
   // An explicit session wins over the store.
   connection.useStore(key, !options.session)
 }

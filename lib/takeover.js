@@ -14,11 +14,10 @@ const errors = require('./errors')
 const fd = require('./fd-transport')
 const stream = require('./stream-transport')
 const {
-  kClosed, kConnection, kOwnsRaw, kRaw, kRawClosing, kRawEnded, kReady,
-  kTlsSocket, kTransport
+  kClosed, kOwnsRaw, kRaw, kRawClosing, kReady, kTlsSocket, kTransport
 } = require('./symbols')
 
-const noop = () => {}
+const kOriginal = Symbol('own _destroy')
 
 /** Whether something can be taken for a Duplex, however incomplete. */
 function isDuplex (value) {
@@ -36,10 +35,9 @@ function isDuplex (value) {
 function findObstacle (raw) {
   if (!raw) return process.platform === 'win32' ? 'not on Windows' : null
   if (!(raw instanceof net.Socket)) return 'the socket is not a net.Socket'
-  if (!raw._handle) {
-    return raw.encrypted ? 'the socket is a TLS socket' : null
-  }
-  return fd.findObstacle(raw)
+  if (raw.encrypted) return 'the socket is a TLS socket'
+  // A handle gets its descriptor when it is told to connect.
+  return !raw._handle || raw.connecting ? null : fd.findObstacle(raw)
 }
 
 /* The raw socket's _destroy(): it is closing, whoever asked for it. */
@@ -48,8 +46,6 @@ function destroyRaw (error, callback) {
   const original = this[kOriginal] ?? Object.getPrototypeOf(this)._destroy
   return original.call(this, error, callback)
 }
-
-const kOriginal = Symbol('own _destroy')
 
 /** Learns of the end of the raw socket. */
 function hookDestroy (raw) {
@@ -69,8 +65,8 @@ function takeOver (socket, raw, demanded) {
   const former = raw[kTlsSocket]
   if (former) release(former)
   if (raw.destroyed) {
-    socket[kRawEnded] = true
     raw[kClosed] = true
+    socket.destroy(errors.disconnectedError(socket._tlsOptions))
     return
   }
   const unread = raw.readableLength
@@ -82,7 +78,7 @@ function takeOver (socket, raw, demanded) {
   hookDestroy(raw)
   raw.on('error', (error) => onRawError(socket, error))
   if (raw instanceof net.Socket && (raw.connecting || !raw._handle)) {
-    if (Object.getPrototypeOf(raw) !== null) waitForConnect(socket, raw, demanded)
+    waitForConnect(socket, raw, demanded)
     return
   }
   choose(socket, raw, demanded)
@@ -185,7 +181,6 @@ module.exports = {
   findObstacle,
   isDuplex,
   keepErrorListener,
-  noop,
   noteClose,
   takeOver
 }

@@ -229,11 +229,15 @@ const transportMethods = {
   },
 
   _getpeername () {
-    return this[kRaw]?._getpeername?.() ?? {}
+    if (this[kConnection] === null) return this._peername ?? {}
+    this._peername = this[kRaw]?._getpeername?.() ?? {}
+    return this._peername
   },
 
   _getsockname () {
-    return this[kRaw]?._getsockname?.() ?? {}
+    return this[kConnection] === null
+      ? {}
+      : this[kRaw]?._getsockname?.() ?? {}
   }
 }
 

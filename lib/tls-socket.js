@@ -181,17 +181,14 @@ function onHandshake (socket) {
   socket.alpnProtocol = connection.alpn()
   if (socket.servername === null) socket.servername = connection.servername()
   socket._secureEstablished = true
+  const options = socket[kConnectOptions]
+  const error = options === null
+    ? null
+    : verifyPeer(socket, connection, options)
+  if (error !== null) socket.destroy(error)
+  else if (socket[kConnection] === connection) onSecure(socket, connection)
+  // Last: in node, connect() is the first to listen to it.
   socket.emit('secure')
-  if (socket[kConnection] !== connection) return
-  if (socket[kConnectOptions] !== null) {
-    const error = verifyPeer(socket, connection, socket[kConnectOptions])
-    if (error) {
-      socket.destroy(error)
-      return
-    }
-    if (socket[kConnection] !== connection) return
-  }
-  onSecure(socket, connection)
 }
 
 function onSecure (socket, connection) {

@@ -102,6 +102,7 @@ struct connection {
   bool blocked;   /* a write waits for EVENT_DRAIN */
   bool stalled;   /* the kernel did not take all output */
   bool finishing; /* SHUT_WR as soon as the output is gone */
+  bool farewell;  /* ... which is nothing but close_notify */
   bool emitting;  /* inside emit(): output is flushed after it */
   bool in_psk;    /* on OpenSSL's stack: close() is deferred */
   bool close_deferred;

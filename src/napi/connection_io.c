@@ -100,8 +100,13 @@ static napi_value pump(napi_env env, napi_callback_info info) {
   return new_events(env, connection_pump(connection));
 }
 
-/* Whether the caller should wait for EVENT_DRAIN, after a write. */
-static void settle(struct connection *connection, enum etls_status status) {
+/* Inside a callback sending is put off until it returns, so that all that the
+ * callback writes shares a segment, but not more than this. */
+enum { HOLD_MAX = 32768 };
+
+/* Sends, and tells whether the caller should wait for EVENT_DRAIN. */
+static void settle(struct connection *connection, enum etls_status status,
+                   bool hold) {
   int32_t *shared = connection->binding->shared;
   const uint8_t *data = NULL;
   if (status < 0) {
@@ -109,18 +114,23 @@ static void settle(struct connection *connection, enum etls_status status) {
     shared[SHARED_EVENTS] = EVENT_ERROR;
     return;
   }
+  connection->blocked = status != ETLS_OK;
   if (connection->poll != NULL) {
-    shared[SHARED_EVENTS] = (int32_t)loop_flush(connection);
-    connection->blocked = status != ETLS_OK || connection->stalled ||
-                          (!connection->emitting &&
-                           etls_engine_output(connection->engine, &data) > 0);
-    if (connection->blocked)
-      loop_update(connection);
+    hold = hold && connection->emitting && !connection->stalled &&
+           etls_engine_output(connection->engine, &data) <= HOLD_MAX;
+    if (!hold) {
+      shared[SHARED_EVENTS] = (int32_t)loop_flush(connection);
+      if (etls_engine_output(connection->engine, &data) > 0)
+        connection->blocked = true;
+    }
   } else {
+    /* The stream transport sends all output itself. */
     connection->blocked = status == ETLS_WANT_INPUT;
   }
-  if (connection->blocked) shared[SHARED_QUEUED] = QUEUED_OUTPUT;
-  if (status != ETLS_OK) shared[SHARED_QUEUED] = QUEUED_REST;
+  if (connection->blocked)
+    shared[SHARED_QUEUED] = QUEUED_OUTPUT;
+  if (status != ETLS_OK)
+    shared[SHARED_QUEUED] = QUEUED_REST;
 }
 
 static bool string_bytes(napi_env env, napi_value value, int64_t encoding,
@@ -161,7 +171,7 @@ static napi_value write_one(napi_env env, napi_callback_info info) {
   }
   status = etls_engine_write(connection->engine, data, len, &consumed,
                              &connection->binding->error);
-  settle(connection, status);
+  settle(connection, status, true);
   return args_new_number(env, (double)consumed);
 }
 
@@ -239,7 +249,7 @@ static napi_value write_many(napi_env env, napi_callback_info info) {
       return NULL;
   }
   encrypt_gathered(&g);
-  settle(connection, g.status);
+  settle(connection, g.status, true);
   return args_new_number(env, (double)g.consumed);
 }
 
@@ -269,7 +279,7 @@ static napi_value shutdown_method(napi_env env, napi_callback_info info) {
   status =
       etls_engine_shutdown(connection->engine, &connection->binding->error);
   connection->finishing = true;
-  settle(connection, status);
+  settle(connection, status, false);
   return NULL;
 }
 
@@ -315,7 +325,7 @@ static napi_value renegotiate(napi_env env, napi_callback_info info) {
   if (status < 0)
     error_throw_context(env, &binding->error);
   else
-    settle(connection, ETLS_OK);
+    settle(connection, ETLS_OK, false);
   return NULL;
 }
 

@@ -44,6 +44,9 @@ void connection_close(struct connection *connection) {
     connection->close_deferred = true;
     return;
   }
+  /* What was written in this callback has not been sent yet. */
+  if (connection->emitting && !connection->failed)
+    (void)loop_flush(connection);
   loop_detach(connection);
   etls_engine_free(connection->engine);
   connection->engine = NULL;

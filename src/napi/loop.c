@@ -18,6 +18,7 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include <openssl/crypto.h>
 #include <uv.h>
@@ -112,6 +113,10 @@ static uint32_t flush(struct connection *connection) {
   status = etls_fd_transport_flush(&connection->transport, connection->engine,
                                    &binding->error);
   connection->stalled = status == ETLS_WANT_OUTPUT;
+  /* The raw socket was shut down before: nobody misses our close_notify. */
+  if (status == ETLS_ERR_IO && connection->farewell &&
+      binding->error.sys_errno == EPIPE)
+    return 0;
   if (status == ETLS_OK && connection->finishing)
     status =
         etls_fd_transport_shut_write(&connection->transport, &binding->error);
@@ -201,8 +206,12 @@ static void on_poll(uv_poll_t *handle, int status, int events) {
   if (connection == NULL || napi_open_handle_scope(env, &scope) != napi_ok)
     return;
   connection_pin(connection);
-  if (status < 0)
-    events = UV_READABLE | UV_WRITABLE; /* let read() say why */
+  if (status < 0) {
+    /* The descriptor is in error, and libuv has stopped polling. There may be
+     * data in front of it: let read() say, until it says what is wrong. */
+    poll->events = 0;
+    events = UV_READABLE | UV_WRITABLE;
+  }
   if ((events & UV_READABLE) != 0)
     read_some(connection);
   /* What waited, what JavaScript wrote just now, and the engine's answers. */
