@@ -215,6 +215,7 @@ describe('close, end and half-open', () => {
         socket.end()
         states.push(socket.readyState)
         await once(socket, 'finish')
+        await server.next('secure')
         server.tell('end')
         socket.resume()
         await closed(socket)

@@ -29,7 +29,8 @@ const behaviours = {
  * @param {string|function} [behaviour] a name of `behaviours`, or a handler
  *   `(socket, peer)` with `peer.report(value)`, `peer.on(name, listener)` and
  *   `peer.require(id)`.
- * @returns {Promise<PeerServer>}
+ * @returns {Promise<PeerServer>} A client of TLS 1.3 is secure before its server
+ *   is: await `next('secure')` before `tell`ing the handler anything.
  */
 function tlsServer (options, behaviour = 'echo') {
   const handler = typeof behaviour === 'string'
