@@ -41,6 +41,7 @@ module.exports = function tlsKind (options, handler, emit, control) {
     })
     emit('secure', seen)
     handler(socket, {
+      options,
       on: (name, listener) => control.on(name, listener),
       report: (value) => emit('report', value),
       require

@@ -27,7 +27,7 @@ const behaviours = {
  *   of tls.createSecureContext, chosen by SNI), `tickets: false`, and `host` or
  *   `path` to listen on. Plain data only.
  * @param {string|function} [behaviour] a name of `behaviours`, or a handler
- *   `(socket, peer)` with `peer.report(value)`, `peer.on(name, listener)` and
+ *   `(socket, peer)` with `peer.options`, `peer.report(value)`, `peer.on(name, listener)` and
  *   `peer.require(id)`.
  * @returns {Promise<PeerServer>} A client of TLS 1.3 is secure before its server
  *   is: await `next('secure')` before `tell`ing the handler anything.
