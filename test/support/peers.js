@@ -3,11 +3,13 @@
 const { byteProxy } = require('./byte-proxy')
 const { plainServer, startTlsServer } = require('./plain-server')
 const { sServer } = require('./s-server')
+const { abandonConnected } = require('./sockets')
 const { tlsServer } = require('./tls-server')
 
 /**
  * The peers for the tests of the `describe` in which this is called. What a
- * test opens through them, or hands to `keep`, is closed after it.
+ * test opens through them or by connected(), or hands to `keep`, is closed after
+ * it.
  */
 function usePeers () {
   const open = []
@@ -19,6 +21,8 @@ function usePeers () {
   }
 
   afterEach(async function closeAll () {
+    // Clients first: a server that goes may reset what they have not read.
+    abandonConnected()
     for (const close of open.splice(0).reverse()) await close()
   })
 

@@ -5,14 +5,26 @@
 const { once } = require('node:events')
 const net = require('node:net')
 
+const opened = new Set()
+
 /** A raw socket that is connected to the server. */
 async function connected (server, options = {}) {
   const where = server.path
     ? { path: server.path }
     : { port: server.port, host: server.host ?? '127.0.0.1' }
   const socket = net.connect({ ...where, ...options })
+  opened.add(socket)
   await once(socket, 'connect')
   return socket
+}
+
+/** Destroys what connected() opened, whatever state a test left it in. */
+function abandonConnected () {
+  for (const socket of opened) {
+    socket.on('error', () => {})
+    socket.destroy()
+  }
+  opened.clear()
 }
 
 /** Resolves on `secureConnect`, rejects on `error`. */
@@ -71,4 +83,4 @@ function take (socket, length) {
   })
 }
 
-module.exports = { closed, collect, connected, failure, secured, take }
+module.exports = { abandonConnected, closed, collect, connected, failure, secured, take }
