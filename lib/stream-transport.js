@@ -115,18 +115,33 @@ function sendLast (socket) {
   if (output !== undefined) write(socket, output)
 }
 
+/** close_notify, and the end of the Duplex behind it. */
 function finish (socket, queue) {
   const raw = socket[kRaw]
   socket[kConnection].shutdown()
   const output = socket[kConnection].takeOutput()
+  // Ended by somebody else: nobody would get it.
+  if (raw.writableEnded) return
   queue.wait()
   const done = () => queue.drain()
   try {
-    if (output === undefined) raw.end(done)
-    else raw.end(output, done)
+    if (hasHandle(raw)) {
+      // FIN, but no 'finish' of the raw socket, which node never emits.
+      raw.write(output ?? '', () => {
+        if (raw.destroyed) done()
+        else raw._final(done)
+      })
+    } else {
+      raw.end(output, done)
+    }
   } catch (error) {
     socket.destroy(error)
   }
+}
+
+/** A net.Socket of node's own, whose handle node:tls would take away. */
+function hasHandle (raw) {
+  return raw instanceof net.Socket && !raw.encrypted && Boolean(raw._handle)
 }
 
 function onData (socket, raw, chunk) {
@@ -177,8 +192,8 @@ function readStop (socket) {
 
 module.exports = {
   attach,
-  deliverAll,
   finish,
+  hasHandle,
   name: 'stream',
   readStart,
   readStop,

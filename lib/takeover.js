@@ -42,9 +42,23 @@ function findObstacle (raw) {
 
 /* The raw socket's _destroy(): it is closing, whoever asked for it. */
 function destroyRaw (error, callback) {
-  this[kTlsSocket]?.[kRawClosing](error)
+  const socket = this[kTlsSocket]
   const original = this[kOriginal] ?? Object.getPrototypeOf(this)._destroy
-  return original.call(this, error, callback)
+  // What its handle has met while carrying us is our error, and ours alone:
+  // node takes the handle of a raw socket away.
+  if (socket && isHandleError(error) && stream.hasHandle(this) &&
+      !socket.destroyed) {
+    original.call(this, null, () => callback(null))
+    socket.destroy(error)
+    return
+  }
+  socket?.[kRawClosing](error)
+  original.call(this, error, callback)
+}
+
+function isHandleError (error) {
+  return error?.errno < 0 &&
+    (error.syscall === 'read' || error.syscall === 'write')
 }
 
 /** Learns of the end of the raw socket. */

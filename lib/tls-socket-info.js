@@ -49,7 +49,10 @@ const facts = {
   getPeerX509Certificate () {
     const list = this[kConnection]?.peerCertificates(true)
     if (list === undefined) return undefined
-    return certificate.peerX509Certificate(list.slice(1))
+    const [selfSigned, ...chain] = list
+    // node goes by what the server sent, and the root is ours.
+    if (selfSigned && chain.length > 1) chain.pop()
+    return certificate.peerX509Certificate(chain)
   },
 
   getCertificate () {

@@ -287,7 +287,8 @@ enum etls_status etls_engine_get1_session(struct etls_engine *engine,
   *len = 0;
   ERR_clear_error();
   const SSL_SESSION *current = SSL_get0_session(engine->ssl);
-  if (current == NULL)
+  /* One without a cipher is only being made: it has no encoding. */
+  if (current == NULL || SSL_SESSION_get0_cipher(current) == NULL)
     return ETLS_OK;
   SSL_SESSION *copy = SSL_SESSION_dup(current);
   if (copy == NULL)

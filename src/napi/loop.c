@@ -103,25 +103,36 @@ void loop_update(struct connection *connection) {
   set_events(connection, events);
 }
 
-/* Output -> descriptor. Event bits: an error is told once. */
+/* The raw socket was shut down before: nobody misses our close_notify. */
+static bool is_unheard_farewell(const struct connection *connection,
+                                enum etls_status status,
+                                const struct etls_error *error) {
+  return status == ETLS_ERR_IO && connection->farewell &&
+         error->sys_errno == EPIPE;
+}
+
+/* Output -> descriptor. Event bits: an error is told once. The error of an
+ * earlier event is kept. */
 static uint32_t flush(struct connection *connection) {
-  struct binding *binding = connection->binding;
+  const uint8_t *data = NULL;
+  struct etls_error error;
   enum etls_status status;
   if (connection->poll == NULL || connection->engine == NULL)
     return 0;
-  etls_error_init(&binding->error);
+  etls_error_init(&error);
   status = etls_fd_transport_flush(&connection->transport, connection->engine,
-                                   &binding->error);
+                                   &error);
   connection->stalled = status == ETLS_WANT_OUTPUT;
-  /* The raw socket was shut down before: nobody misses our close_notify. */
-  if (status == ETLS_ERR_IO && connection->farewell &&
-      binding->error.sys_errno == EPIPE)
-    return 0;
-  if (status == ETLS_OK && connection->finishing)
-    status =
-        etls_fd_transport_shut_write(&connection->transport, &binding->error);
+  if (is_unheard_farewell(connection, status, &error)) {
+    etls_engine_consume_output(connection->engine,
+                               etls_engine_output(connection->engine, &data));
+    status = ETLS_OK;
+  } else if (status == ETLS_OK && connection->finishing) {
+    status = etls_fd_transport_shut_write(&connection->transport, &error);
+  }
   if (status < 0 && !connection->failed) {
     connection->failed = true;
+    connection->binding->error = error;
     return EVENT_ERROR;
   }
   if (status != ETLS_OK || !connection->blocked)
