@@ -211,9 +211,9 @@ enum etls_status etls_engine_visit_peer_certificates(
     bool *self_signed, struct etls_error *error) {
   X509 *leaf = SSL_get0_peer_certificate(engine->ssl);
   *self_signed = false;
+  ERR_clear_error();
   if (leaf == NULL)
     return ETLS_OK;
-  ERR_clear_error();
   STACK_OF(X509) *certs = build_chain(engine->ssl, leaf, chain);
   bool ok = certs != NULL;
   for (int i = 0; ok && i < sk_X509_num(certs); i++)

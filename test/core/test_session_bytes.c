@@ -3,25 +3,11 @@
  * pass to etls_engine_set_session. They may come from this store, from another
  * TLS client, or from an attacker.
  */
-#include "tls_peer.h"
+#include "sessions.h"
 
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "engine_internal.h"
-
-enum { NOW = 1000, HOUR_MS = 3600000 };
-
-#define EACH_VERSION(version)                                                  \
-  for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++)
-
-static struct etls_session_store *store_new(void) {
-  const struct etls_session_limits limits = {true, 100, 8, 2 * HOUR_MS};
-  struct etls_session_store *store = etls_session_store_new(&limits);
-  assert_non_null(store);
-  return store;
-}
 
 /* The next recorded session as bytes; len 0: none. */
 static struct bytes taken(struct duo *duo) {
@@ -40,7 +26,7 @@ static struct bytes session_of(struct duo *duo,
   duo_again(duo);
   etls_engine_want_sessions(duo->engine, true);
   assert_int_equal(etls_engine_use_store(duo->engine, store, "key", 3, false,
-                                         NOW, &duo->error),
+                                         SESSIONS_NOW, &duo->error),
                    ETLS_OK);
   tls_open(duo->engine, duo->peer);
   tls_drain(duo->engine, duo->peer);
@@ -68,14 +54,6 @@ static bool connect_with(struct duo *duo, struct etls_session_store *store,
   return etls_engine_session_reused(duo->engine);
 }
 
-static void switch_context(struct duo *duo, struct etls_context *other) {
-  etls_engine_free(duo->engine);
-  duo->engine = NULL;
-  etls_context_release(duo->context);
-  duo->context = other;
-  duo_again(duo);
-}
-
 static void count_der(void *arg, const uint8_t *der, size_t len) {
   (void)der;
   (void)len;
@@ -96,7 +74,7 @@ static void own_sessions_resume_with_their_chain(void **state) {
   (void)state;
   EACH_VERSION(version) {
     struct duo duo = duo_new(version);
-    struct etls_session_store *store = store_new();
+    struct etls_session_store *store = sessions_store_new();
     struct identity middle = identity_new("M", &duo.ca, true, -60, 5000);
     struct identity leaf = identity_new("L", &middle, false, -60, 5000);
     SSL_CTX_free(duo.ctx);
@@ -110,7 +88,7 @@ static void own_sessions_resume_with_their_chain(void **state) {
     /* Without the store the intermediate is missing: a full handshake. */
     assert_false(connect_with(&duo, NULL, &der));
     assert_int_equal(etls_engine_verify_result(duo.engine), X509_V_OK);
-    struct etls_session_store *other = store_new();
+    struct etls_session_store *other = sessions_store_new();
     assert_false(connect_with(&duo, other, &der));
     etls_session_store_free(other);
     free(der.data);
@@ -125,7 +103,7 @@ static void get1_session_resumes_too(void **state) {
   (void)state;
   EACH_VERSION(version) {
     struct duo duo = duo_new(version);
-    struct etls_session_store *store = store_new();
+    struct etls_session_store *store = sessions_store_new();
     struct bytes none = {NULL, 99};
     assert_int_equal(
         etls_engine_get1_session(duo.engine, &none.data, &none.len, &duo.error),
@@ -153,8 +131,8 @@ static void failed_verdicts_travel_along(void **state) {
   (void)state;
   EACH_VERSION(version) {
     struct duo duo = duo_new(version);
-    struct etls_session_store *store = store_new();
-    switch_context(&duo, context_for(duo.cache, NULL, version, version));
+    struct etls_session_store *store = sessions_store_new();
+    duo_switch_context(&duo, context_for(duo.cache, NULL, version, version));
     struct bytes der = session_of(&duo, store);
     long verdict = etls_engine_verify_result(duo.engine);
     assert_int_not_equal(verdict, X509_V_OK);
@@ -173,20 +151,21 @@ static void other_contexts_verify_what_they_are_given(void **state) {
   (void)state;
   EACH_VERSION(version) {
     struct duo duo = duo_new(version);
-    struct etls_session_store *store = store_new();
+    struct etls_session_store *store = sessions_store_new();
     struct identity other_ca = identity_new("Test CA", NULL, true, -60, 5000);
     struct etls_context *trusting = duo.context;
     etls_context_up_ref(trusting);
     struct bytes der = session_of(&duo, store);
     /* Trusts somebody else of the same name: the session is not offered. */
-    switch_context(&duo, context_for(duo.cache, &other_ca, version, version));
+    duo_switch_context(&duo,
+                       context_for(duo.cache, &other_ca, version, version));
     assert_false(connect_with(&duo, store, &der));
     assert_int_not_equal(etls_engine_verify_result(duo.engine), X509_V_OK);
     free(der.data);
     /* The other way round: made without trust, offered with trust. */
     der = session_of(&duo, store);
     assert_int_not_equal(etls_engine_verify_result(duo.engine), X509_V_OK);
-    switch_context(&duo, trusting);
+    duo_switch_context(&duo, trusting);
     assert_true(connect_with(&duo, store, &der));
     assert_int_equal(etls_engine_verify_result(duo.engine), X509_V_OK);
     assert_int_equal(chain_length(&duo), 2);
@@ -244,11 +223,11 @@ static void sessions_of_other_clients_resume(void **state) {
   (void)state;
   EACH_VERSION(version) {
     struct duo duo = duo_new(version);
-    struct etls_session_store *store = store_new();
+    struct etls_session_store *store = sessions_store_new();
     struct bytes der = plain_client_session(&duo, version);
     assert_true(connect_with(&duo, store, &der));
     assert_int_equal(etls_engine_verify_result(duo.engine), X509_V_OK);
-    etls_engine_accept_sessions(duo.engine, NOW);
+    etls_engine_accept_sessions(duo.engine, SESSIONS_NOW);
     struct etls_session_counters counters;
     etls_session_store_get_counters(store, &counters);
     assert_int_equal(counters.offered, 1);
@@ -263,21 +242,21 @@ static void sessions_of_other_clients_resume(void **state) {
 static void their_tickets_go_into_the_store_with_our_verdict(void **state) {
   (void)state;
   struct duo duo = duo_new(TLS1_3_VERSION);
-  struct etls_session_store *store = store_new();
+  struct etls_session_store *store = sessions_store_new();
   struct bytes der = plain_client_session(&duo, TLS1_3_VERSION);
   duo_again(&duo);
   assert_int_equal(set_session(&duo, store, &der), ETLS_OK);
-  assert_int_equal(
-      etls_engine_use_store(duo.engine, store, "key", 3, true, NOW, &duo.error),
-      ETLS_OK);
+  assert_int_equal(etls_engine_use_store(duo.engine, store, "key", 3, true,
+                                         SESSIONS_NOW, &duo.error),
+                   ETLS_OK);
   tls_open(duo.engine, duo.peer);
   assert_true(etls_engine_session_reused(duo.engine));
-  etls_engine_accept_sessions(duo.engine, NOW);
+  etls_engine_accept_sessions(duo.engine, SESSIONS_NOW);
   tls_drain(duo.engine, duo.peer);
   duo_again(&duo);
-  assert_int_equal(
-      etls_engine_use_store(duo.engine, store, "key", 3, true, NOW, &duo.error),
-      ETLS_OK);
+  assert_int_equal(etls_engine_use_store(duo.engine, store, "key", 3, true,
+                                         SESSIONS_NOW, &duo.error),
+                   ETLS_OK);
   tls_open(duo.engine, duo.peer);
   assert_true(etls_engine_session_reused(duo.engine));
   /* The plain client had verified nothing; our verification counts. */
@@ -294,7 +273,7 @@ static void expired_certificates_in_sessions_are_not_offered(void **state) {
     struct identity old = identity_new("old", &duo.ca, false, -500, -100);
     SSL_CTX_free(duo.ctx);
     duo.ctx = server_ctx(&old, NULL, version);
-    struct etls_session_store *store = store_new();
+    struct etls_session_store *store = sessions_store_new();
     struct bytes der = plain_client_session(&duo, version);
     assert_false(connect_with(&duo, store, &der));
     assert_int_equal(etls_engine_verify_result(duo.engine),
@@ -312,7 +291,7 @@ static void expired_certificates_in_sessions_are_not_offered(void **state) {
 static void bytes_that_are_no_session_are_an_error(void **state) {
   (void)state;
   struct duo duo = duo_new(TLS1_3_VERSION);
-  struct etls_session_store *store = store_new();
+  struct etls_session_store *store = sessions_store_new();
   struct bytes der = session_of(&duo, store);
   duo_again(&duo);
   static uint8_t junk[] = "abcd";
@@ -332,7 +311,7 @@ static void bytes_that_are_no_session_are_an_error(void **state) {
 static void forged_bytes_never_make_a_good_verdict(void **state) {
   (void)state;
   struct duo duo = duo_new(TLS1_2_VERSION);
-  struct etls_session_store *store = store_new();
+  struct etls_session_store *store = sessions_store_new();
   struct bytes der = session_of(&duo, store);
   int good = 0;
   for (size_t i = 0; i < der.len; i++) {
@@ -363,9 +342,9 @@ static void an_explicit_session_wins_over_the_store(void **state) {
   (void)state;
   EACH_VERSION(version) {
     struct duo duo = duo_new(version);
-    struct etls_session_store *store = store_new();
+    struct etls_session_store *store = sessions_store_new();
     struct bytes der = session_of(&duo, store);
-    etls_engine_accept_sessions(duo.engine, NOW);
+    etls_engine_accept_sessions(duo.engine, SESSIONS_NOW);
     struct etls_session_counters before;
     struct etls_session_counters after;
     etls_session_store_get_counters(store, &before);
@@ -375,7 +354,7 @@ static void an_explicit_session_wins_over_the_store(void **state) {
       if (order == 1)
         assert_int_equal(set_session(&duo, store, &der), ETLS_OK);
       assert_int_equal(etls_engine_use_store(duo.engine, store, "key", 3, true,
-                                             NOW, &duo.error),
+                                             SESSIONS_NOW, &duo.error),
                        ETLS_OK);
       if (order == 0)
         assert_int_equal(set_session(&duo, store, &der), ETLS_OK);
@@ -394,7 +373,7 @@ static void ocsp_refuses_explicit_sessions(void **state) {
   (void)state;
   EACH_VERSION(version) {
     struct duo duo = duo_new(version);
-    struct etls_session_store *store = store_new();
+    struct etls_session_store *store = sessions_store_new();
     struct bytes own = session_of(&duo, store);
     struct bytes foreign = plain_client_session(&duo, version);
     const struct bytes *ders[] = {&own, &foreign};
@@ -419,11 +398,11 @@ static void ocsp_refuses_explicit_sessions(void **state) {
 static void sessions_of_another_version_are_no_fault(void **state) {
   (void)state;
   struct duo duo = duo_new(TLS1_3_VERSION);
-  struct etls_session_store *store = store_new();
+  struct etls_session_store *store = sessions_store_new();
   struct bytes der = session_of(&duo, store);
   SSL_CTX_free(duo.ctx);
   duo.ctx = server_ctx(&duo.leaf, NULL, TLS1_2_VERSION);
-  switch_context(
+  duo_switch_context(
       &duo, context_for(duo.cache, &duo.ca, TLS1_2_VERSION, TLS1_2_VERSION));
   assert_false(connect_with(&duo, store, &der));
   assert_int_equal(etls_engine_verify_result(duo.engine), X509_V_OK);
@@ -437,11 +416,11 @@ static void any_allocation_may_fail(void **state) {
   tls_stale_entries = false;
   EACH_VERSION(version) {
     struct duo duo = duo_new(version);
-    struct etls_session_store *maker = store_new();
+    struct etls_session_store *maker = sessions_store_new();
     struct bytes der = session_of(&duo, maker);
     bool fired = true;
     for (unsigned long n = 1; fired; n += n < 100 ? 1 : 7) {
-      struct etls_session_store *store = store_new();
+      struct etls_session_store *store = sessions_store_new();
       duo_again(&duo);
       struct etls_engine *engine = duo.engine;
       etls_engine_want_sessions(engine, true);
@@ -450,8 +429,8 @@ static void any_allocation_may_fail(void **state) {
           etls_engine_set_session(engine, store, der.data, der.len, &duo.error);
       assert_queue_empty();
       if (status >= 0)
-        status = etls_engine_use_store(engine, store, "key", 3, true, NOW,
-                                       &duo.error);
+        status = etls_engine_use_store(engine, store, "key", 3, true,
+                                       SESSIONS_NOW, &duo.error);
       assert_queue_empty();
       for (int i = 0; i < 4 && status >= 0; i++) {
         uint8_t buffer[100];
@@ -461,7 +440,7 @@ static void any_allocation_may_fail(void **state) {
         tls_peer_step(duo.peer, engine);
         fail_resume();
         if (status == ETLS_OK) {
-          etls_engine_accept_sessions(engine, NOW);
+          etls_engine_accept_sessions(engine, SESSIONS_NOW);
           status = etls_engine_read(engine, buffer, 100, &got, &duo.error);
         }
         if (status >= 0)

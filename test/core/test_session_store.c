@@ -69,7 +69,6 @@ static struct etls_session_counters counters_of(struct etls_session_store *s) {
   return counters;
 }
 
-/* Key number n. */
 static const uint8_t *key_of(unsigned n) {
   static uint8_t key[KEY_LEN];
   memset(key, 0xab, sizeof(key));
