@@ -177,8 +177,9 @@ unsigned etls_engine_recorded(const struct etls_engine *engine) {
 }
 
 void etls_engine_drop_recorded(struct etls_engine *engine) {
-  while (etls_engine_take_keylog(engine) != NULL)
-    continue;
+  bool more = true;
+  while (more)
+    more = etls_engine_take_keylog(engine) != NULL;
   SSL_SESSION *session = NULL;
   while ((session = etls_session_list_take(&engine->sessions)) != NULL)
     SSL_SESSION_free(session);

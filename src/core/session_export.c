@@ -45,7 +45,7 @@ static void drop(struct etls_session_exports *exports, struct export *item) {
 void etls_session_exports_set_max(struct etls_session_exports *exports,
                                   size_t max) {
   exports->max = max;
-  while (exports->count > max)
+  while (exports->by_use != NULL && exports->count > max)
     drop(exports, exports->by_use);
 }
 
@@ -87,7 +87,7 @@ void etls_session_exports_add(struct etls_session_exports *exports,
   struct export *item = find(exports, id);
   if (item != NULL)
     drop(exports, item);
-  while (exports->count >= exports->max)
+  while (exports->by_use != NULL && exports->count >= exports->max)
     drop(exports, exports->by_use);
   item = etls_calloc(1, sizeof(*item));
   if (item == NULL)

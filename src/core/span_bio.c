@@ -75,35 +75,38 @@ static void queue_dispose(struct etls_queue *queue,
   memset(queue, 0, sizeof(*queue));
 }
 
-/* Makes room for n bytes behind tail. */
-static bool queue_reserve(struct etls_queue *queue, size_t n) {
+/* Room for n bytes behind tail, or NULL: no memory. */
+static uint8_t *queue_reserve(struct etls_queue *queue, size_t n) {
   size_t used = queue->tail - queue->head;
   if (queue->cap - queue->tail >= n)
-    return true;
-  if (queue->head >= used && queue->cap - used >= n) {
+    return queue->data + queue->tail;
+  if (queue->data != NULL && queue->head >= used && queue->cap - used >= n) {
     memmove(queue->data, queue->data + queue->head, used);
     queue->head = 0;
     queue->tail = used;
-    return true;
+    return queue->data + used;
   }
   if (n > SIZE_MAX / 2 - queue->tail)
-    return false;
+    return NULL;
   size_t cap = queue->cap < QUEUE_MIN ? QUEUE_MIN : queue->cap;
   while (cap - queue->tail < n)
     cap *= 2;
   uint8_t *data = etls_realloc(queue->data, cap);
   if (data == NULL)
-    return false;
+    return NULL;
   queue->data = data;
   queue->cap = cap;
-  return true;
+  return data + queue->tail;
 }
 
 static bool queue_append(struct etls_queue *queue, const void *bytes,
                          size_t n) {
-  if (!queue_reserve(queue, n))
+  if (n == 0)
+    return true;
+  uint8_t *room = queue_reserve(queue, n);
+  if (room == NULL)
     return false;
-  memcpy(queue->data + queue->tail, bytes, n);
+  memcpy(room, bytes, n);
   queue->tail += n;
   return true;
 }
