@@ -76,6 +76,28 @@ static struct export *find(struct etls_session_exports *exports,
   return item;
 }
 
+static void touch(struct etls_session_exports *exports, struct export *item) {
+  DL_DELETE(exports->by_use, item);
+  DL_APPEND(exports->by_use, item);
+}
+
+/* NULL: no memory. */
+static struct export *add(struct etls_session_exports *exports,
+                          const uint8_t id[ETLS_DIGEST_LEN]) {
+  struct export *item = etls_calloc(1, sizeof(*item));
+  if (item == NULL)
+    return NULL;
+  memcpy(item->id, id, ETLS_DIGEST_LEN);
+  HASH_ADD(hh, exports->table, id, ETLS_DIGEST_LEN, item);
+  if (item->hh.tbl == NULL) {
+    etls_free(item);
+    return NULL;
+  }
+  DL_APPEND(exports->by_use, item);
+  exports->count += 1;
+  return item;
+}
+
 void etls_session_exports_add(struct etls_session_exports *exports,
                               const uint8_t digest[ETLS_DIGEST_LEN],
                               const uint8_t *der, size_t len,
@@ -85,24 +107,18 @@ void etls_session_exports_add(struct etls_session_exports *exports,
   if (exports->max == 0 || !identify(digest, der, len, id))
     return;
   struct export *item = find(exports, id);
-  if (item != NULL)
-    drop(exports, item);
-  while (exports->by_use != NULL && exports->count >= exports->max)
-    drop(exports, exports->by_use);
-  item = etls_calloc(1, sizeof(*item));
+  if (item == NULL) {
+    while (exports->by_use != NULL && exports->count >= exports->max)
+      drop(exports, exports->by_use);
+    item = add(exports, id);
+  }
   if (item == NULL)
     return;
-  memcpy(item->id, id, sizeof(id));
-  HASH_ADD(hh, exports->table, id, ETLS_DIGEST_LEN, item);
-  if (item->hh.tbl == NULL) {
-    etls_free(item);
-    return;
-  }
   SSL_SESSION_up_ref(session);
+  SSL_SESSION_free(item->session);
   item->session = session;
   item->bound = *bound;
-  DL_APPEND(exports->by_use, item);
-  exports->count += 1;
+  touch(exports, item);
 }
 
 bool etls_session_exports_find(struct etls_session_exports *exports,
@@ -116,8 +132,7 @@ bool etls_session_exports_find(struct etls_session_exports *exports,
   SSL_SESSION *copy = item == NULL ? NULL : SSL_SESSION_dup(item->session);
   if (copy == NULL)
     return false;
-  DL_DELETE(exports->by_use, item);
-  DL_APPEND(exports->by_use, item);
+  touch(exports, item);
   *out = (struct etls_session_offer){.session = copy, .bound = item->bound};
   return true;
 }
