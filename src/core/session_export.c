@@ -45,12 +45,12 @@ static void drop(struct etls_session_exports *exports, struct export *item) {
 void etls_session_exports_set_max(struct etls_session_exports *exports,
                                   size_t max) {
   exports->max = max;
-  while (exports->by_use != NULL && exports->count > max)
+  while (exports->table != NULL && exports->count > max)
     drop(exports, exports->by_use);
 }
 
 void etls_session_exports_clear(struct etls_session_exports *exports) {
-  while (exports->by_use != NULL)
+  while (exports->table != NULL)
     drop(exports, exports->by_use);
 }
 
@@ -108,7 +108,7 @@ void etls_session_exports_add(struct etls_session_exports *exports,
     return;
   struct export *item = find(exports, id);
   if (item == NULL) {
-    while (exports->by_use != NULL && exports->count >= exports->max)
+    while (exports->table != NULL && exports->count >= exports->max)
       drop(exports, exports->by_use);
     item = add(exports, id);
   }
