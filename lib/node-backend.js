@@ -125,7 +125,7 @@ function connect (...args) {
     if (callback !== undefined) socket.once('secureConnect', callback)
     return socket
   } catch (error) {
-    connection.end(null, null)
+    connection.end(null)
     throw error
   }
 }

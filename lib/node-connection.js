@@ -58,10 +58,9 @@ class NodeConnection {
     const connection = this
     const destroy = socket._destroy
     socket._destroy = function (error, done) {
-      return destroy.call(this, error, (result) => {
-        connection.end(socket, error)
-        done(result)
-      })
+      // First: node may emit 'close' before it calls back.
+      connection.end(error)
+      return destroy.call(this, error, done)
     }
     socket.once('secureConnect', () => this.#endHandshake(socket, null))
     if (this.#key !== null) {
@@ -73,10 +72,9 @@ class NodeConnection {
   /**
    * The socket is gone, or was never made.
    *
-   * @param {tls.TLSSocket | null} socket
    * @param {Error | null} error
    */
-  end (socket, error) {
+  end (error) {
     if (this.#ended) return
     this.#ended = true
     const { contexts, counts } = this.#backend
@@ -104,6 +102,7 @@ class NodeConnection {
     this.#backend.counts.handshaking--
     clearTimeout(this.#timer)
     if (this.#ticket !== null) this.#settleTicket(socket, error)
+    if (socket !== null && this.#key !== null) this.#rememberPeer(socket)
     publishHandshake(() => this.#describe(socket, error))
   }
 
@@ -121,11 +120,16 @@ class NodeConnection {
     }
   }
 
+  /** Now, because node 20 loses certificates when it is asked for them in
+   * certain ways. Resumed by a session of the user's, it has none. */
+  #rememberPeer (socket) {
+    if (socket.authorized && !socket.isSessionReused()) {
+      this.#peer = describeChain(socket)
+    }
+  }
+
   #storeSession (socket, session) {
-    if (!socket.authorized) return
-    // Resumed by a session of the user's: nobody has seen certificates.
-    if (this.#peer === null && socket.isSessionReused()) return
-    this.#peer ??= describeChain(socket)
+    if (this.#peer === null) return
     const { chain, selfSigned, notAfter } = this.#peer
     this.#backend.sessions.put(this.#key, {
       session, protocol: socket.getProtocol(), chain, selfSigned, notAfter
