@@ -7,7 +7,7 @@ const { PeerServer } = require('./peer-process')
  *
  * @param {number} port
  * @param {object} [rules] `up` and `down`, see peer-proxy.js: split, coalesce,
- *   delay, dropAt, cutAt, cut, to
+ *   delay, dropAt, cutAt, cut, to, hold
  * @returns {Promise<PeerServer>} with `segments()` and `bytes()` of the last
  *   connection: `{ up, down }`, and the event 'ended'
  */

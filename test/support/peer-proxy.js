@@ -9,6 +9,8 @@
  *   dropAt    bytes from this one on vanish
  *   cutAt     after this many bytes the connection is cut,
  *   cut       with 'fin' (default) or 'rst'; `to`: 'client', 'server' or 'both'
+ *   hold      the bytes after `cutAt` vanish, and the cut waits for tell('cut').
+ *             A reset that comes together with data looks like a FIN to libuv.
  *
  * `ask('segments')` answers { up: [lengths], down: [lengths] } of what was read,
  * `ask('bytes')` answers { up: Buffer, down: Buffer }, of the last connection.
@@ -38,6 +40,11 @@ module.exports = function proxyKind (options, handler, emit, control) {
       })
     }
     control.once('closing', () => upstream.destroy())
+    control.once('cut', () => {
+      for (const rule of [options.up, options.down]) {
+        if (rule?.hold) cut(rule, ends)
+      }
+    })
     const up = carry(client, upstream, options.up ?? {}, seen.up, ends)
     const down = carry(upstream, client, options.down ?? {}, seen.down, ends)
     client.once('close', () => up.then(() => upstream.end()))
@@ -77,7 +84,7 @@ function carry (from, to, rule, seen, ends) {
       to.write(kept.subarray(at, at + step))
       if (rule.split) await new Promise((resolve) => setImmediate(resolve))
     }
-    if (passed >= rule.cutAt) cut(rule, ends)
+    if (passed >= rule.cutAt && !rule.hold) cut(rule, ends)
   }
 
   from.on('data', (chunk) => {
