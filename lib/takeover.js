@@ -91,7 +91,7 @@ function takeOver (socket, raw, demanded) {
   raw[kTlsSocket] = socket
   hookDestroy(raw)
   raw.on('error', (error) => onRawError(socket, error))
-  if (raw instanceof net.Socket && (raw.connecting || !raw._handle)) {
+  if (raw instanceof net.Socket && raw.pending) {
     waitForConnect(socket, raw, demanded)
     return
   }

@@ -245,6 +245,22 @@ const transportMethods = {
 }
 
 const getters = {
+  /**
+   * Nothing, in general: node:tls and http2 then take this socket for any
+   * Duplex, as they must. Two want a handle: an http.Agent guards its idle
+   * sockets against unasked-for data by it, and node:tls, once it has wrapped
+   * the socket (paused, with a listener), takes one without for unconnected.
+   */
+  _handle () {
+    const wanted = this.listenerCount('agentRemove') > 0 ||
+      (this.isPaused() && this.listenerCount('data') > 0)
+    return wanted ? this.ssl : null
+  },
+
+  pending () { return this.ssl === null || this.connecting },
+
+  bufferSize () { return this.ssl === null ? undefined : this.writableLength },
+
   bytesRead () { return this[kPlaintextRead] },
 
   bytesWritten () {
@@ -271,7 +287,11 @@ function install (proto) {
   }
   for (const name of Object.keys(getters)) {
     Object.defineProperty(proto, name, {
-      configurable: true, enumerable: true, get: getters[name]
+      configurable: true,
+      enumerable: true,
+      get: getters[name],
+      // net.Socket's constructor sets what it inherits.
+      set: name === '_handle' ? () => {} : undefined
     })
   }
 }

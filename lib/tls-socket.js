@@ -97,8 +97,7 @@ function initialise (socket, raw, options, connection) {
   socket._requestCert = true
   socket._rejectUnauthorized = options.rejectUnauthorized !== false
   socket._parent = raw instanceof net.Socket ? raw : null
-  socket._handle = new Handle(socket)
-  socket.ssl = socket._handle
+  socket.ssl = new Handle(socket)
   keylogToFile(socket)
   if (options.pskCallback) usePsk(socket, options.pskCallback)
   if (!raw && isOnread(options.onread)) {
@@ -367,7 +366,6 @@ proto._destroy = function (error, callback) {
   clearTimers(this)
   this[kQueue].close()
   closeConnection(this)
-  this._handle = null
   this.ssl = null
   callback(error)
   closeRaw(this, raw, () => this.emit('close', Boolean(error)))

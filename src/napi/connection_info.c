@@ -226,7 +226,7 @@ static napi_value session(napi_env env, napi_callback_info info) {
   }
   if (len > 0)
     buffer = args_new_buffer(env, der, len);
-  etls_free(der);
+  etls_clear_free(der, len);
   return buffer;
 }
 
@@ -245,7 +245,7 @@ static napi_value take_session(napi_env env, napi_callback_info info) {
   }
   if (len > 0)
     buffer = args_new_buffer(env, der, len);
-  etls_free(der);
+  etls_clear_free(der, len);
   return buffer;
 }
 

@@ -273,9 +273,11 @@ static napi_value take_output(napi_env env, napi_callback_info info) {
 /* shutdown(): queues close_notify; on a descriptor, FIN follows it */
 static napi_value shutdown_method(napi_env env, napi_callback_info info) {
   struct connection *connection = begin(env, info, NULL, 0);
+  const uint8_t *data = NULL;
   enum etls_status status;
   if (connection == NULL)
     return NULL;
+  connection->farewell = etls_engine_output(connection->engine, &data) == 0;
   status =
       etls_engine_shutdown(connection->engine, &connection->binding->error);
   connection->finishing = true;
