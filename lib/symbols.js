@@ -16,6 +16,7 @@ module.exports = {
   kClosed: Symbol('raw socket has emitted close'),
   kConnection: Symbol('native connection'),
   kConnectOptions: Symbol('connect options'),
+  kDataListeners: Symbol('data listeners when the handle was asked for'),
   kDeliver: Symbol('deliver events'),
   kHandshakeTimer: Symbol('handshake timer'),
   kOnread: Symbol('onread'),

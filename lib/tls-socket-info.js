@@ -13,7 +13,8 @@ const { binding } = require('./runtime')
 const { createSecureContext, handleOf, isForeign } = require('./secure-context')
 const { unwrapSession, wrapSession } = require('./session-format')
 const {
-  kConnection, kConnectOptions, kPlaintextRead, kQueue, kRaw, kTransport
+  kConnection, kConnectOptions, kDataListeners, kPlaintextRead, kQueue, kRaw,
+  kTransport
 } = require('./symbols')
 
 const { on, prependListener } = net.Socket.prototype
@@ -248,13 +249,15 @@ const getters = {
   /**
    * Nothing, in general: node:tls and http2 then take this socket for any
    * Duplex, as they must. Two want a handle: an http.Agent guards its idle
-   * sockets against unasked-for data by it, and node:tls, once it has wrapped
-   * the socket (paused, with a listener), takes one without for unconnected.
+   * sockets against unasked-for data by it; and node:tls looks again when it
+   * has wrapped the socket, and takes one without for unconnected. What has
+   * come between is its listener for 'data'.
    */
   _handle () {
-    const wanted = this.listenerCount('agentRemove') > 0 ||
-      (this.isPaused() && this.listenerCount('data') > 0)
-    return wanted ? this.ssl : null
+    const listeners = this.listenerCount('data')
+    const wrapped = listeners > this[kDataListeners]
+    this[kDataListeners] = listeners
+    return wrapped || this.listenerCount('agentRemove') > 0 ? this.ssl : null
   },
 
   pending () { return this.ssl === null || this.connecting },
