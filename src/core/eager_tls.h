@@ -66,25 +66,26 @@ enum {
 struct etls_error {
   enum etls_status status;
   int sys_errno;         /* ETLS_ERR_IO: errno, else 0 */
-  const char *syscall;   /* ETLS_ERR_IO: "read" or "write" (static), or NULL */
+  const char *syscall;   /* ETLS_ERR_IO: "read", "write", "dup", "shutdown"
+                            (static), or NULL */
   int option;            /* enum etls_option at fault while building a context,
                             else 0 */
   unsigned long openssl; /* packed OpenSSL code of the oldest entry, 0 if none;
                             `message` says more then */
-  char message[ETLS_ERROR_TEXT_MAX]; /* ERR_error_string_n text of the oldest
-                                        entry, or our own text */
+  char message[ETLS_ERROR_TEXT_MAX];  /* ERR_error_string_n text of the oldest
+                                         entry, or our own text */
   char report[ETLS_ERROR_REPORT_MAX]; /* the whole queue as ERR_print_errors
                                          prints it: the message that node
                                          gives errors of a connection */
-  char library[64];                  /* "SSL routines", or "" */
-  char reason[ETLS_ERROR_TEXT_MAX];  /* "wrong version number", or "" */
-  char code[ETLS_ERROR_CODE_MAX]; /* node's code for context errors:
-                                     "ERR_OSSL_PEM_NO_START_LINE",
-                                     "ERR_SSL_NO_CIPHER_MATCH", or "" */
+  char library[64];                   /* "SSL routines", or "" */
+  char reason[ETLS_ERROR_TEXT_MAX];   /* "wrong version number", or "" */
+  char code[ETLS_ERROR_CODE_MAX];     /* node's code for context errors:
+                                         "ERR_OSSL_PEM_NO_START_LINE",
+                                         "ERR_SSL_NO_CIPHER_MATCH", or "" */
   char ssl_code[ETLS_ERROR_CODE_MAX]; /* node's code for connection errors:
                                          always "ERR_SSL_" + REASON, or "" */
-  size_t stack_len; /* remaining entries, newest first, as
-                       node's opensslErrorStack */
+  size_t stack_len;                   /* remaining entries, newest first, as
+                                         node's opensslErrorStack */
   char stack[ETLS_ERROR_STACK_MAX][ETLS_ERROR_TEXT_MAX];
 };
 
@@ -98,26 +99,26 @@ void etls_error_init(struct etls_error *error);
  * shared with JavaScript (lib/constants.js); a test compares them.
  */
 enum etls_option {
-  ETLS_OPTION_METHOD = 1,          /* int: 0 TLS_method, 1 client, 2 server */
-  ETLS_OPTION_MIN_VERSION = 2,     /* int: 0x0301 .. 0x0304, 0: lowest */
-  ETLS_OPTION_MAX_VERSION = 3,     /* int: same, 0: highest */
-  ETLS_OPTION_SECURE_OPTIONS = 4,  /* int: SSL_OP_* bits */
-  ETLS_OPTION_CIPHER_SUITES = 5,   /* bytes: TLS 1.3 suites */
-  ETLS_OPTION_CIPHER_LIST = 6,     /* bytes: TLS <= 1.2 list, "" allowed */
-  ETLS_OPTION_CA = 7,              /* bytes: PEM, any number, repeatable */
-  ETLS_OPTION_DEFAULT_ROOTS = 8,   /* flag: the cache's default roots */
-  ETLS_OPTION_OPENSSL_CA = 9,      /* flag: OpenSSL's default paths */
-  ETLS_OPTION_PARTIAL_CHAIN = 10,  /* flag: X509_V_FLAG_PARTIAL_CHAIN */
-  ETLS_OPTION_CERT = 11,           /* bytes: PEM chain, repeatable */
-  ETLS_OPTION_KEY = 12,            /* bytes: PEM + passphrase, repeatable */
-  ETLS_OPTION_SIGALGS = 13,        /* bytes */
-  ETLS_OPTION_ECDH_CURVE = 14,     /* bytes: list, "auto" is not passed */
-  ETLS_OPTION_DH_PARAM = 15,       /* bytes: PEM; empty means "auto" */
-  ETLS_OPTION_CRL = 16,            /* bytes: PEM, repeatable */
+  ETLS_OPTION_METHOD = 1,         /* int: 0 TLS_method, 1 client, 2 server */
+  ETLS_OPTION_MIN_VERSION = 2,    /* int: 0x0301 .. 0x0304, 0: lowest */
+  ETLS_OPTION_MAX_VERSION = 3,    /* int: same, 0: highest */
+  ETLS_OPTION_SECURE_OPTIONS = 4, /* int: SSL_OP_* bits */
+  ETLS_OPTION_CIPHER_SUITES = 5,  /* bytes: TLS 1.3 suites */
+  ETLS_OPTION_CIPHER_LIST = 6,    /* bytes: TLS <= 1.2 list, "" allowed */
+  ETLS_OPTION_CA = 7,             /* bytes: PEM, any number, repeatable */
+  ETLS_OPTION_DEFAULT_ROOTS = 8,  /* flag: the cache's default roots */
+  ETLS_OPTION_OPENSSL_CA = 9,     /* flag: OpenSSL's default paths */
+  ETLS_OPTION_PARTIAL_CHAIN = 10, /* flag: X509_V_FLAG_PARTIAL_CHAIN */
+  ETLS_OPTION_CERT = 11,          /* bytes: PEM chain, repeatable */
+  ETLS_OPTION_KEY = 12,           /* bytes: PEM + passphrase, repeatable */
+  ETLS_OPTION_SIGALGS = 13,       /* bytes */
+  ETLS_OPTION_ECDH_CURVE = 14,    /* bytes: list, "auto" is not passed */
+  ETLS_OPTION_DH_PARAM = 15,      /* bytes: PEM; empty means "auto" */
+  ETLS_OPTION_CRL = 16,           /* bytes: PEM, repeatable */
   ETLS_OPTION_SESSION_ID_CONTEXT = 17, /* bytes */
-  ETLS_OPTION_PFX = 18,            /* bytes: DER + passphrase, repeatable */
-  ETLS_OPTION_TICKET_KEYS = 19,    /* bytes: 48 */
-  ETLS_OPTION_SESSION_TIMEOUT = 20 /* int: seconds */
+  ETLS_OPTION_PFX = 18,                /* bytes: DER + passphrase, repeatable */
+  ETLS_OPTION_TICKET_KEYS = 19,        /* bytes: 48 */
+  ETLS_OPTION_SESSION_TIMEOUT = 20     /* int: seconds */
 };
 
 enum { ETLS_DIGEST_LEN = 32 };
@@ -134,13 +135,15 @@ void etls_config_free(struct etls_config *config);       /* NULL is fine */
 ETLS_MUST_USE enum etls_status etls_config_add_int(struct etls_config *config,
                                                    enum etls_option option,
                                                    int64_t value);
-ETLS_MUST_USE enum etls_status etls_config_add_bytes(
-    struct etls_config *config, enum etls_option option, const void *bytes,
-    size_t len);
+ETLS_MUST_USE enum etls_status etls_config_add_bytes(struct etls_config *config,
+                                                     enum etls_option option,
+                                                     const void *bytes,
+                                                     size_t len);
 /* For KEY and PFX. passphrase NULL: none given (differs from empty). */
-ETLS_MUST_USE enum etls_status etls_config_add_secret(
-    struct etls_config *config, enum etls_option option, const void *bytes,
-    size_t len, const void *passphrase, size_t passphrase_len);
+ETLS_MUST_USE enum etls_status
+etls_config_add_secret(struct etls_config *config, enum etls_option option,
+                       const void *bytes, size_t len, const void *passphrase,
+                       size_t passphrase_len);
 
 /* ---- contexts --------------------------------------------------------- */
 
@@ -166,8 +169,8 @@ struct etls_context_counters {
   uint64_t created;    /* since the start */
   uint64_t hits;
   uint64_t misses;
-  uint64_t evicted;    /* by the bound, by idleness, or by clear */
-  uint64_t stores_built; /* X509_STOREs built */
+  uint64_t evicted;             /* by the bound, by idleness, or by clear */
+  uint64_t stores_built;        /* X509_STOREs built */
   uint64_t certificates_parsed; /* CA certificates and CRLs parsed for them */
 };
 
@@ -188,8 +191,8 @@ typedef void (*etls_context_event_cb)(void *arg, enum etls_context_event event,
  */
 struct etls_context_cache;
 
-ETLS_MUST_USE struct etls_context_cache *etls_context_cache_new(
-    const struct etls_cache_limits *limits);
+ETLS_MUST_USE struct etls_context_cache *
+etls_context_cache_new(const struct etls_cache_limits *limits);
 /* All contexts must have been released by others before. */
 void etls_context_cache_free(struct etls_context_cache *cache);
 /* Takes effect at once: surplus contexts are evicted. */
@@ -214,9 +217,10 @@ ETLS_MUST_USE enum etls_status etls_context_cache_set_default_roots(
  * Gives *out a reference on the context for these options, building it if
  * need be. `config` stays the caller's. now_ms: a monotonic clock.
  */
-ETLS_MUST_USE enum etls_status etls_context_cache_acquire(
-    struct etls_context_cache *cache, const struct etls_config *config,
-    int64_t now_ms, struct etls_context **out, struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_context_cache_acquire(struct etls_context_cache *cache,
+                           const struct etls_config *config, int64_t now_ms,
+                           struct etls_context **out, struct etls_error *error);
 /* The same, but always new, never cached, freed with its last reference. */
 ETLS_MUST_USE enum etls_status etls_context_cache_create_single_use(
     struct etls_context_cache *cache, const struct etls_config *config,
@@ -259,8 +263,8 @@ struct etls_session_counters {
  */
 struct etls_session_store;
 
-ETLS_MUST_USE struct etls_session_store *etls_session_store_new(
-    const struct etls_session_limits *limits);
+ETLS_MUST_USE struct etls_session_store *
+etls_session_store_new(const struct etls_session_limits *limits);
 void etls_session_store_free(struct etls_session_store *store);
 void etls_session_store_set_limits(struct etls_session_store *store,
                                    const struct etls_session_limits *limits);
@@ -280,7 +284,12 @@ void etls_session_store_get_counters(const struct etls_session_store *store,
  * each time delivering what take_* has; then send output. Input that was not
  * consumed when the span's owner wants it back is kept by keep_input. Errors
  * are sticky: after a negative status the engine answers the same for ever
- * (state FAILED); its output may hold an alert that should still be sent.
+ * (state FAILED); its output may hold an alert that should still be sent. Not
+ * so ETLS_ERR_USAGE and what setters and renegotiate refuse: no harm is done.
+ *
+ * handshake may run on another thread while nobody else touches the engine:
+ * until accept_sessions it uses nothing of the cache or the store. All else
+ * belongs to the thread of these.
  */
 struct etls_engine;
 
@@ -302,9 +311,9 @@ ETLS_MUST_USE struct etls_buffer_pool *etls_buffer_pool_new(void);
 void etls_buffer_pool_free(struct etls_buffer_pool *pool);
 
 /* Takes a reference on context. NULL with *error filled on failure. */
-ETLS_MUST_USE struct etls_engine *etls_engine_new(
-    struct etls_context *context, struct etls_buffer_pool *pool,
-    struct etls_error *error);
+ETLS_MUST_USE struct etls_engine *etls_engine_new(struct etls_context *context,
+                                                  struct etls_buffer_pool *pool,
+                                                  struct etls_error *error);
 /* Frees the SSL and releases the context at once. NULL is fine. Not from
  * inside the PSK callback. The session is kept resumable. */
 void etls_engine_free(struct etls_engine *engine);
@@ -314,23 +323,25 @@ uint64_t etls_context_cache_live_engines(const struct etls_context_cache *c);
 
 /* Before the first handshake call (later ones return ETLS_ERR_USAGE) ------ */
 /* SNI; the caller never passes an IP address. Not NUL-free: ERR_USAGE. */
-ETLS_MUST_USE enum etls_status etls_engine_set_servername(
-    struct etls_engine *engine, const char *name, size_t len,
-    struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_engine_set_servername(struct etls_engine *engine, const char *name,
+                           size_t len, struct etls_error *error);
 /* Wire format (length-prefixed names). Malformed: ETLS_ERR_TLS. */
-ETLS_MUST_USE enum etls_status etls_engine_set_alpn(
-    struct etls_engine *engine, const uint8_t *wire, size_t len,
-    struct etls_error *error);
+ETLS_MUST_USE enum etls_status etls_engine_set_alpn(struct etls_engine *engine,
+                                                    const uint8_t *wire,
+                                                    size_t len,
+                                                    struct etls_error *error);
 /* Ask for a stapled OCSP response. Switches resumption off. */
-ETLS_MUST_USE enum etls_status etls_engine_request_ocsp(
-    struct etls_engine *engine, struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_engine_request_ocsp(struct etls_engine *engine, struct etls_error *error);
 /* SSL_set_max_send_fragment; false: out of range. Any time. */
 bool etls_engine_set_max_send_fragment(struct etls_engine *engine, long size);
 /* Own certificate and key for this connection only (TLSSocket#setKeyCert):
  * those of another context. */
-ETLS_MUST_USE enum etls_status etls_engine_use_identity_of(
-    struct etls_engine *engine, const struct etls_context *other,
-    struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_engine_use_identity_of(struct etls_engine *engine,
+                            const struct etls_context *other,
+                            struct etls_error *error);
 
 /*
  * The PSK callback: answers at once; the only call out of the engine. Fill
@@ -356,10 +367,11 @@ void etls_engine_want_sessions(struct etls_engine *engine, bool want);
  * starts; without it nothing is offered or stored. The store must outlive
  * the engine. offer false: store only.
  */
-ETLS_MUST_USE enum etls_status etls_engine_use_store(
-    struct etls_engine *engine, struct etls_session_store *store,
-    const void *key, size_t key_len, bool offer, int64_t now_ms,
-    struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_engine_use_store(struct etls_engine *engine,
+                      struct etls_session_store *store, const void *key,
+                      size_t key_len, bool offer, int64_t now_ms,
+                      struct etls_error *error);
 /*
  * An explicit serialised session (i2d_SSL_SESSION). Wins over the store. Its
  * chain verdict is only trusted if this store exported it and the context is
@@ -368,9 +380,10 @@ ETLS_MUST_USE enum etls_status etls_engine_use_store(
  * session: ETLS_ERR_TLS, as SSL_set_session's caller in node sees it.
  * `store` may be NULL.
  */
-ETLS_MUST_USE enum etls_status etls_engine_set_session(
-    struct etls_engine *engine, struct etls_session_store *store,
-    const uint8_t *der, size_t len, struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_engine_set_session(struct etls_engine *engine,
+                        struct etls_session_store *store, const uint8_t *der,
+                        size_t len, struct etls_error *error);
 /*
  * The connection was verified (or deliberately accepted): what it has produced
  * so far goes into the store, what comes later goes there at once.
@@ -380,12 +393,11 @@ void etls_engine_accept_sessions(struct etls_engine *engine, int64_t now_ms);
 /* The pump ---------------------------------------------------------------- */
 /* Lends `data` to the engine, after what keep_input kept. Borrowed until
  * consumed or keep_input. */
-ETLS_MUST_USE enum etls_status etls_engine_feed(struct etls_engine *engine,
-                                                const uint8_t *data,
-                                                size_t len);
+ETLS_MUST_USE enum etls_status
+etls_engine_feed(struct etls_engine *engine, const uint8_t *data, size_t len);
 /* Copies what of the lent input is not consumed yet; the span is free then. */
-ETLS_MUST_USE enum etls_status etls_engine_keep_input(
-    struct etls_engine *engine);
+ETLS_MUST_USE enum etls_status
+etls_engine_keep_input(struct etls_engine *engine);
 /* Bytes of input not consumed (kept or lent). */
 size_t etls_engine_input_pending(const struct etls_engine *engine);
 /* The transport's end: further reads give what is decrypted, then END. */
@@ -393,8 +405,8 @@ void etls_engine_feed_end(struct etls_engine *engine);
 
 /* ETLS_OK: done. ETLS_WANT_INPUT. ETLS_END: the transport ended before it
  * was done. Negative: failed. */
-ETLS_MUST_USE enum etls_status etls_engine_handshake(
-    struct etls_engine *engine, struct etls_error *error);
+ETLS_MUST_USE enum etls_status etls_engine_handshake(struct etls_engine *engine,
+                                                     struct etls_error *error);
 /* Decrypts into dst as many records as fit and are there. ETLS_OK: *n > 0.
  * ETLS_WANT_INPUT, ETLS_END (only when nothing is left): *n == 0. */
 ETLS_MUST_USE enum etls_status etls_engine_read(struct etls_engine *engine,
@@ -403,18 +415,20 @@ ETLS_MUST_USE enum etls_status etls_engine_read(struct etls_engine *engine,
                                                 struct etls_error *error);
 /* Encrypts; *consumed < len when the output passes ETLS_OUTPUT_HIGH (then
  * ETLS_WANT_OUTPUT) or the peer must speak first (ETLS_WANT_INPUT, in a
- * renegotiation). The rest may be given again from another address. */
+ * renegotiation; ETLS_END if it cannot any more). The rest may be given again
+ * from another address. */
 enum { ETLS_OUTPUT_HIGH = 262144 };
 ETLS_MUST_USE enum etls_status etls_engine_write(struct etls_engine *engine,
-                                                 const uint8_t *src,
-                                                 size_t len, size_t *consumed,
+                                                 const uint8_t *src, size_t len,
+                                                 size_t *consumed,
                                                  struct etls_error *error);
-/* Queues close_notify once. ETLS_OK also when it was queued before. */
-ETLS_MUST_USE enum etls_status etls_engine_shutdown(
-    struct etls_engine *engine, struct etls_error *error);
+/* Queues close_notify once. ETLS_OK also when it was queued before.
+ * ETLS_WANT_INPUT, ETLS_END: as write; nothing is queued then. */
+ETLS_MUST_USE enum etls_status etls_engine_shutdown(struct etls_engine *engine,
+                                                    struct etls_error *error);
 /* Starts a renegotiation (TLS <= 1.2). */
-ETLS_MUST_USE enum etls_status etls_engine_renegotiate(
-    struct etls_engine *engine, struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_engine_renegotiate(struct etls_engine *engine, struct etls_error *error);
 
 /* Ciphertext waiting to be sent; *data is valid until the next engine call. */
 size_t etls_engine_output(const struct etls_engine *engine,
@@ -433,11 +447,12 @@ unsigned etls_engine_recorded(const struct etls_engine *engine);
  * take or free. */
 const char *etls_engine_take_keylog(struct etls_engine *engine);
 /* Next new session, serialised into a buffer that the caller frees with
- * etls_free; remembered by the store (if any) as exported. *len 0: none.
- * TLS 1.3 tickets and TLS 1.2 sessions, only with want_sessions. */
-ETLS_MUST_USE enum etls_status etls_engine_take_session(
-    struct etls_engine *engine, uint8_t **der, size_t *len,
-    struct etls_error *error);
+ * etls_clear_free(*der, *len), for it is secret; remembered by the store (if
+ * any) as exported. *len 0: none. TLS 1.3 tickets and TLS 1.2 sessions, only
+ * with want_sessions. */
+ETLS_MUST_USE enum etls_status
+etls_engine_take_session(struct etls_engine *engine, uint8_t **der, size_t *len,
+                         struct etls_error *error);
 /* True once, when the server's certificate status came (may be empty). */
 bool etls_engine_take_ocsp(struct etls_engine *engine, const uint8_t **der,
                            size_t *len);
@@ -457,8 +472,7 @@ const char *etls_engine_protocol(const struct etls_engine *engine);
 bool etls_engine_cipher(const struct etls_engine *engine, const char **name,
                         const char **standard_name, const char **version);
 /* The server's choice, borrowed; 0: none. */
-size_t etls_engine_alpn(const struct etls_engine *engine,
-                        const uint8_t **name);
+size_t etls_engine_alpn(const struct etls_engine *engine, const uint8_t **name);
 /* The name sent as SNI, or NULL. */
 const char *etls_engine_servername(const struct etls_engine *engine);
 
@@ -476,9 +490,10 @@ ETLS_MUST_USE enum etls_status etls_engine_visit_peer_certificates(
     struct etls_engine *engine, bool chain, etls_der_visit visit, void *arg,
     bool *self_signed, struct etls_error *error);
 /* The client's own certificate. Calls visit 0 or 1 times. */
-ETLS_MUST_USE enum etls_status etls_engine_visit_own_certificate(
-    struct etls_engine *engine, etls_der_visit visit, void *arg,
-    struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_engine_visit_own_certificate(struct etls_engine *engine,
+                                  etls_der_visit visit, void *arg,
+                                  struct etls_error *error);
 
 struct etls_key_info {
   const char *type; /* "DH", "ECDH", or NULL: no ephemeral key */
@@ -492,9 +507,9 @@ void etls_engine_ephemeral_key(const struct etls_engine *engine,
 size_t etls_engine_finished(const struct etls_engine *engine, bool peer,
                             uint8_t *out, size_t cap);
 /* The current session serialised, for getSession(); as take_session. */
-ETLS_MUST_USE enum etls_status etls_engine_get1_session(
-    struct etls_engine *engine, uint8_t **der, size_t *len,
-    struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_engine_get1_session(struct etls_engine *engine, uint8_t **der, size_t *len,
+                         struct etls_error *error);
 /* The ticket of the current session, borrowed; 0: none. */
 size_t etls_engine_ticket(const struct etls_engine *engine,
                           const uint8_t **ticket);
@@ -524,30 +539,35 @@ struct etls_fd_transport {
 };
 
 /* dup()s fd with FD_CLOEXEC. ETLS_ERR_IO: e.g. EMFILE. */
-ETLS_MUST_USE enum etls_status etls_fd_transport_open(
-    struct etls_fd_transport *t, int fd, struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_fd_transport_open(struct etls_fd_transport *t, int fd,
+                       struct etls_error *error);
 void etls_fd_transport_close(struct etls_fd_transport *t);
 /*
  * One read() into scratch and feed of it. ETLS_OK: *n bytes were fed (lent
  * from scratch). ETLS_WANT_INPUT: nothing there. ETLS_END: the peer's FIN (the
  * engine was told). ETLS_ERR_IO.
  */
-ETLS_MUST_USE enum etls_status etls_fd_transport_read(
-    struct etls_fd_transport *t, struct etls_engine *engine, uint8_t *scratch,
-    size_t cap, size_t *n, struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_fd_transport_read(struct etls_fd_transport *t, struct etls_engine *engine,
+                       uint8_t *scratch, size_t cap, size_t *n,
+                       struct etls_error *error);
 /* Writes the engine's output. ETLS_OK: all of it. ETLS_WANT_OUTPUT: the
  * kernel is full, the rest stays with the engine. ETLS_ERR_IO. */
-ETLS_MUST_USE enum etls_status etls_fd_transport_flush(
-    struct etls_fd_transport *t, struct etls_engine *engine,
-    struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_fd_transport_flush(struct etls_fd_transport *t, struct etls_engine *engine,
+                        struct etls_error *error);
 /* shutdown(SHUT_WR), once, when nothing is pending. ENOTCONN is success. */
-ETLS_MUST_USE enum etls_status etls_fd_transport_shut_write(
-    struct etls_fd_transport *t, struct etls_error *error);
+ETLS_MUST_USE enum etls_status
+etls_fd_transport_shut_write(struct etls_fd_transport *t,
+                             struct etls_error *error);
 
 /* ---- allocation -------------------------------------------------------- */
 
-/* For buffers that contracts above hand over. */
+/* For buffers that contracts above hand over; clear_free for secret ones of
+ * len bytes. NULL is fine. */
 void etls_free(void *ptr);
+void etls_clear_free(void *ptr, size_t len);
 /* OpenSSL's version text ("3.0.19") and number, of the library in use. */
 const char *etls_openssl_version(void);
 unsigned long etls_openssl_version_number(void);

@@ -1,6 +1,7 @@
 /*
  * mem.h - every allocation of the core goes through these functions, so that
- * tests can make any of them fail. etls_free is declared in eager_tls.h.
+ * tests can make any of them fail. etls_free and etls_clear_free are declared
+ * in eager_tls.h.
  */
 #ifndef ETLS_MEM_H
 #define ETLS_MEM_H
@@ -21,8 +22,6 @@ ETLS_MUST_USE void *etls_realloc(void *ptr, size_t size);
 ETLS_MUST_USE void *etls_realloc_clear(void *ptr, size_t old_size, size_t size);
 /* A copy of len bytes; bytes may be NULL when len is 0. */
 ETLS_MUST_USE void *etls_memdup(const void *bytes, size_t len);
-/* Overwrites len bytes, then frees. NULL is fine. */
-void etls_clear_free(void *ptr, size_t len);
 
 /*
  * For tests: asked before each allocation, true makes it fail. NULL: none.

@@ -42,16 +42,24 @@ static void drop(struct etls_session_exports *exports, struct export *item) {
   etls_free(item);
 }
 
+static bool drop_oldest(struct etls_session_exports *exports) {
+  struct export *oldest = exports->by_use;
+  if (oldest == NULL || exports->table == NULL)
+    return false;
+  drop(exports, oldest);
+  return true;
+}
+
 void etls_session_exports_set_max(struct etls_session_exports *exports,
                                   size_t max) {
   exports->max = max;
-  while (exports->table != NULL && exports->count > max)
-    drop(exports, exports->by_use);
+  while (exports->count > max && drop_oldest(exports))
+    continue;
 }
 
 void etls_session_exports_clear(struct etls_session_exports *exports) {
-  while (exports->table != NULL)
-    drop(exports, exports->by_use);
+  while (drop_oldest(exports))
+    continue;
 }
 
 void etls_session_exports_free(struct etls_session_exports *exports) {
@@ -108,8 +116,8 @@ void etls_session_exports_add(struct etls_session_exports *exports,
     return;
   struct export *item = find(exports, id);
   if (item == NULL) {
-    while (exports->table != NULL && exports->count >= exports->max)
-      drop(exports, exports->by_use);
+    while (exports->count >= exports->max && drop_oldest(exports))
+      continue;
     item = add(exports, id);
   }
   if (item == NULL)
