@@ -51,6 +51,7 @@ function nodeSubject () {
   return {
     name: 'node:tls',
     kind: 'node',
+    native: false,
     transport: null,
     tls,
     connect: tls.connect
@@ -63,6 +64,7 @@ function packageSubject () {
   return {
     name: `eager-tls (${native ? transport : 'node backend'})`,
     kind: 'eager',
+    native,
     transport: native ? transport : null,
     tls: eager,
     connect: native
@@ -73,7 +75,11 @@ function packageSubject () {
 
 let cached
 
-/** The subjects of this run: { name, kind, transport, tls, connect }. */
+/**
+ * The subjects of this run: { name, kind, native, transport, tls, connect }.
+ * `kind` is 'node' or 'eager'; `native` says that the native core does the TLS,
+ * which the package's fallback leaves to node.
+ */
 function subjects () {
   if (cached) return cached
   const only = process.env.EAGER_TLS_TEST_SUBJECT
