@@ -14,7 +14,8 @@ const { FALLBACK_MARK } = require('./constants')
 const {
   ERR_EAGER_TLS_CONTEXT_CLOSED,
   ERR_EAGER_TLS_LEFTOVER_PLAINTEXT,
-  ERR_EAGER_TLS_TRANSPORT
+  ERR_EAGER_TLS_TRANSPORT,
+  disconnectedError
 } = require('./errors')
 const { binding, reason } = require('./native')
 const { NodeConnection } = require('./node-connection')
@@ -136,15 +137,23 @@ function open (options, connection) {
     connection.offerSession()
     return nodeConnect(options)
   }
-  const unread = isDuplex(raw) && !raw.destroyed ? raw.readableLength : 0
-  if (unread > 0) {
-    return refuse(raw, options, new ERR_EAGER_TLS_LEFTOVER_PLAINTEXT(unread))
-  }
+  const reason = findRefusal(raw, options)
+  if (reason !== null) return refuse(raw, options, reason)
   connection.offerSession()
   tune(raw, options)
   const socket = nodeConnect(options)
   if (timeout) socket.setTimeout(timeout)
   return socket
+}
+
+/** Why a raw socket must not, or cannot, be upgraded. */
+function findRefusal (raw, options) {
+  if (!isDuplex(raw)) return null
+  // node would wait for ever.
+  if (raw.destroyed || raw.readableEnded) return disconnectedError(options)
+  return raw.readableLength > 0
+    ? new ERR_EAGER_TLS_LEFTOVER_PLAINTEXT(raw.readableLength)
+    : null
 }
 
 /** A TLS socket that never starts, for a raw socket that must not be used. */

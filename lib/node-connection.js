@@ -7,8 +7,26 @@
 
 const { publishHandshake, watchesHandshakes } = require('./diagnostics')
 const { ERR_TLS_HANDSHAKE_TIMEOUT } = require('./errors')
-const { describeChain, peerKey, showCertificates } =
-  require('./node-resumption')
+const { rememberExported } = require('./node-exported')
+const {
+  describeChain, examineSession, isSession, peerKey, showCertificates
+} = require('./node-resumption')
+
+/** Tells of the sessions that getSession() gives out. */
+function hookGetSession (socket, note) {
+  const { getSession } = socket
+  if (typeof getSession !== 'function') return
+  Object.defineProperty(socket, 'getSession', {
+    configurable: true,
+    enumerable: false,
+    value: function () {
+      const session = getSession.call(this)
+      if (isSession(session)) note(session)
+      return session
+    },
+    writable: true
+  })
+}
 
 class NodeConnection {
   #backend
@@ -17,7 +35,8 @@ class NodeConnection {
   #handshaking = true
   #ended = false
   #key = null // of its sessions; null: none are stored
-  #ticket = null // that it offers
+  #ticket = null // of ours, that it offers
+  #explicit = null // what is known of the user's session that it offers
   #peer = null // the certificates that it was verified by
   #timer = null
   #startedAt = watchesHandshakes() ? performance.now() : 0
@@ -38,14 +57,20 @@ class NodeConnection {
     backend.counts.handshaking++
   }
 
-  /** Puts a session into the options, unless there is one of the user's. */
+  /** Puts a session into the options; one of the user's stays if what it
+   * stands for can be told and is still true. */
   offerSession () {
     const { sessions } = this.#backend
-    if (!sessions.enabled || this.#entry === null) return
-    this.#key = peerKey(this.#entry.key, this.#options)
-    if (this.#key === null || this.#options.session) return
-    this.#ticket = sessions.take(this.#key)
-    if (this.#ticket !== null) this.#options.session = this.#ticket.session
+    const options = this.#options
+    if (this.#entry === null || this.#entry.key === null) return
+    if (sessions.enabled) this.#key = peerKey(this.#entry.key, options)
+    if (isSession(options.session)) {
+      this.#explicit = examineSession(this.#entry.key, options)
+      if (this.#explicit === null) options.session = undefined
+    } else if (this.#key !== null && !options.session) {
+      this.#ticket = sessions.take(this.#key)
+      if (this.#ticket !== null) options.session = this.#ticket.session
+    }
   }
 
   /**
@@ -63,8 +88,9 @@ class NodeConnection {
       return destroy.call(this, error, done)
     }
     socket.once('secureConnect', () => this.#endHandshake(socket, null))
-    if (this.#key !== null) {
+    if (this.#entry !== null && this.#entry.key !== null) {
       socket.on('session', (session) => this.#storeSession(socket, session))
+      hookGetSession(socket, (session) => this.#noteExport(session))
     }
     this.#startTimer(socket)
   }
@@ -102,7 +128,7 @@ class NodeConnection {
     this.#backend.counts.handshaking--
     clearTimeout(this.#timer)
     if (this.#ticket !== null) this.#settleTicket(socket, error)
-    if (socket !== null && this.#key !== null) this.#rememberPeer(socket)
+    if (socket !== null) this.#rememberPeer(socket)
     publishHandshake(() => this.#describe(socket, error))
   }
 
@@ -113,27 +139,45 @@ class NodeConnection {
       if (error) sessions.failed(this.#key)
     } else if (socket.isSessionReused()) {
       sessions.accepted()
-      this.#peer = this.#ticket
-      showCertificates(socket, this.#ticket)
     } else {
       sessions.rejected(this.#key, this.#ticket)
     }
   }
 
-  /** Now, because node 20 loses certificates when it is asked for them in
-   * certain ways. Resumed by a session of the user's, it has none. */
+  /** Who the peer is. Now, because node 20 loses certificates when it is
+   * asked for them in certain ways. */
   #rememberPeer (socket) {
-    if (socket.authorized && !socket.isSessionReused()) {
-      this.#peer = describeChain(socket)
+    if (this.#entry === null || this.#entry.key === null) return
+    if (!socket.isSessionReused()) {
+      this.#peer = {
+        ...describeChain(socket),
+        authorized: socket.authorized,
+        contextKey: this.#entry.key
+      }
+      return
+    }
+    this.#peer = this.#ticket?.peer ?? this.#explicit?.peer ?? null
+    if (this.#peer !== null) showCertificates(socket, this.#peer)
+    const identityError = this.#explicit?.identityError
+    if (identityError) {
+      socket.authorized = false
+      socket.authorizationError = identityError.code || identityError.message
     }
   }
 
   #storeSession (socket, session) {
-    if (this.#peer === null) return
-    const { chain, selfSigned, notAfter } = this.#peer
+    this.#noteExport(session)
+    if (this.#key === null || this.#peer === null || !socket.authorized) return
     this.#backend.sessions.put(this.#key, {
-      session, protocol: socket.getProtocol(), chain, selfSigned, notAfter
+      session,
+      protocol: socket.getProtocol(),
+      peer: this.#peer,
+      notAfter: this.#peer.notAfter
     })
+  }
+
+  #noteExport (session) {
+    if (this.#peer !== null) rememberExported(session, this.#peer)
   }
 
   #describe (socket, error) {

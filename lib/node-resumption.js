@@ -17,6 +17,7 @@ const tls = require('node:tls')
 
 const { peerCertificate, peerX509Certificate } = require('./certificate')
 const { identityName, isDefaultCheck } = require('./identity')
+const { findExported } = require('./node-exported')
 
 // Other runtimes have sessions of their own kinds.
 const IS_NODE = process.release?.name === 'node' &&
@@ -77,6 +78,41 @@ function describeChain (socket) {
   return { chain, selfSigned: false, notAfter: chain.length > 0 ? notAfter : 0 }
 }
 
+/** What node takes for a session. */
+function isSession (value) {
+  return (typeof value === 'string' && value !== '') ||
+    ArrayBuffer.isView(value)
+}
+
+/**
+ * Whether the session that the user has given may be offered: it comes from
+ * us, from a connection with the same context, and its peer passes the checks
+ * of this connection, or need not.
+ *
+ * @param {string} contextKey
+ * @param {object} options of the connection
+ * @returns {{ peer: object, identityError: Error | undefined } | null}
+ */
+function examineSession (contextKey, options) {
+  const peer = IS_NODE ? findExported(options.session) : undefined
+  if (peer === undefined || peer.contextKey !== contextKey ||
+      peer.notAfter <= Date.now()) {
+    return null
+  }
+  const strict = options.rejectUnauthorized !== false
+  if (strict && !peer.authorized) return null
+  const check = options.checkServerIdentity ?? tls.checkServerIdentity
+  let identityError
+  try {
+    identityError = check.call(options, identityName(options),
+      peerCertificate(peer.chain, peer.selfSigned, true))
+  } catch {
+    // It is asked again after a full handshake.
+    return null
+  }
+  return strict && identityError ? null : { peer, identityError }
+}
+
 /**
  * Lets a resumed connection show the certificates of the one before.
  *
@@ -97,4 +133,6 @@ function showCertificates (socket, { chain, selfSigned }) {
   })
 }
 
-module.exports = { describeChain, peerKey, showCertificates }
+module.exports = {
+  describeChain, examineSession, isSession, peerKey, showCertificates
+}

@@ -43,15 +43,23 @@ async function withServer (options, action) {
 /** One connection until its first data, and what could be said of it then. */
 async function visit (port, options = {}) {
   const socket = connect({ port, host, ca, ...options })
+  let session
+  let sessions
+  socket.once('session', (...args) => { sessions = args })
   await once(socket, 'data')
   const { issuerCertificate, raw } = socket.getPeerCertificate(true)
   const result = {
     authorized: socket.authorized,
+    authorizationError: socket.authorizationError,
     reused: socket.isSessionReused(),
     issuer: issuerCertificate?.subject.CN,
     raw,
     x509: socket.getPeerX509Certificate()?.raw
   }
+  // node's servers give no new ticket on resumption.
+  if (!result.reused) [session] = sessions ?? await once(socket, 'session')
+  Object.defineProperty(result, 'session',
+    { enumerable: false, value: session })
   socket.end()
   await once(socket, 'close')
   return result
@@ -303,6 +311,57 @@ describe('the node backend', () => {
       assert.equal(added('sessions', 'offered'), offered)
     }))
 
+    it('of the user are reused for another port, as FTP needs it', () =>
+      withServer({ ticketKeys: Buffer.alloc(48, 1) }, (first) =>
+        withServer({ ticketKeys: Buffer.alloc(48, 1) }, async (second) => {
+          const { session } = await visit(first, { sessionReuse: false })
+          const { raw, reused } =
+            await visit(second, { session, sessionReuse: false })
+          assert.equal(reused, true)
+          assert.ok(raw.length > 0)
+        })))
+
+    it('of the user are not offered where they prove nothing', () =>
+      withServer({}, async (port) => {
+        const { session } = await visit(port)
+        const lax = await visit(port, {
+          ca: certs.otherCa, rejectUnauthorized: false, sessionReuse: false
+        })
+        const cases = [
+          [{ session, ca: [ca, certs.otherCa] }, true],
+          [{ session, checkServerIdentity: () => {} }, false],
+          [{ session: Buffer.concat([session]) }, false],
+          [{ session: Buffer.from('nonsense'), servername: 'localhost' }, true],
+          [{ session: lax.session }, true]
+        ]
+        for (const [options, full] of cases) {
+          const { authorized, reused } =
+            await visit(port, { ...options, sessionReuse: false })
+          assert.deepEqual([authorized, reused], [true, !full],
+            Object.keys(options).join())
+        }
+      }))
+
+    it('of the user do not stand for another name', () =>
+      withServer(certs.hosta, async (port) => {
+        const { session } = await visit(port, { servername: 'hosta.test' })
+        const socket = connect({
+          port, host, ca, servername: 'hostb.test', session
+        })
+        assert.equal((await failure(socket)).code,
+          'ERR_TLS_CERT_ALTNAME_INVALID')
+      }))
+
+    it('of the user keep the verdict of a connection that need not be ' +
+      'authorized', () => withServer(certs.hosta, async (port) => {
+      const options = { rejectUnauthorized: false, sessionReuse: false }
+      const { session } = await visit(port, options)
+      const { authorized, authorizationError, reused } =
+        await visit(port, { ...options, session })
+      assert.deepEqual([authorized, authorizationError, reused],
+        [false, 'ERR_TLS_CERT_ALTNAME_INVALID', true])
+    }))
+
     it('are forgotten when the server refuses them', async () => {
       const keys = (byte) => ({ ticketKeys: Buffer.alloc(48, byte) })
       await withServer(keys(1), async (port, server) => {
@@ -402,6 +461,23 @@ describe('the node backend', () => {
     assert.equal(backend.stats().contexts.live, before.contexts.live)
     server.close()
     await once(server, 'close')
+  })
+
+  it('tells of raw sockets that have ended or were destroyed', async () => {
+    const server = net.createServer((peer) => peer.end())
+    server.listen(0, host)
+    await once(server, 'listening')
+    const { port } = server.address()
+    const ended = net.connect({ port, host, allowHalfOpen: true })
+    ended.resume()
+    await once(ended, 'end')
+    const destroyed = net.connect(port, host)
+    destroyed.destroy()
+    for (const raw of [ended, destroyed]) {
+      assert.equal((await failure(connect({ socket: raw, ca }))).code,
+        'ECONNRESET')
+    }
+    server.close()
   })
 
   it('tells of its handshakes', () => withServer({}, async (port) => {
