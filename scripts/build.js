@@ -6,7 +6,7 @@
 //
 // A sanitized build goes to .sanitized/build/Release, so that it never takes
 // the place of the ordinary one: use it with EAGER_TLS_PREBUILD=.sanitized
-// and the sanitizer's runtime in LD_PRELOAD (scripts/with-sanitizer.sh).
+// and the runtime of the sanitizer in LD_PRELOAD (scripts/test-sanitized.sh).
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
