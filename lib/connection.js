@@ -9,6 +9,7 @@ const net = require('node:net')
 const tls = require('node:tls')
 const { Buffer } = require('node:buffer')
 const errors = require('./errors')
+const { counts } = require('./live-counts')
 const observe = require('./observe')
 const { flattenContextOptions } = require('./options')
 const { binding, syncDefaultRoots } = require('./runtime')
@@ -67,6 +68,7 @@ function createConnection (options) {
     connection.close()
     throw error
   }
+  counts.opened++
   observe.contextsChanged()
   return connection
 }

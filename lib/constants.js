@@ -71,6 +71,9 @@ const EVENT = Object.freeze({
 // enum shared_slot of src/napi/binding.h.
 const SHARED = Object.freeze({ OFFSET: 0, LENGTH: 1, QUEUED: 2, EVENTS: 3 })
 
+// What SHARED.QUEUED says after a write, bits; src/napi/connection_io.c.
+const QUEUED = Object.freeze({ WAIT: 1, REST: 2 })
+
 // enum encoding of src/napi/connection_io.c.
 const ENCODING = Object.freeze({ BUFFER: 0, UTF8: 1, LATIN1: 2 })
 
@@ -99,6 +102,7 @@ module.exports = {
   METHOD,
   OFFLOADS,
   OPTION,
+  QUEUED,
   REGISTER_MARK,
   SHARED,
   STATE,

@@ -12,6 +12,7 @@
 const net = require('node:net')
 const errors = require('./errors')
 const fd = require('./fd-transport')
+const { counts } = require('./live-counts')
 const stream = require('./stream-transport')
 const {
   kClosed, kOwnsRaw, kRaw, kRawClosing, kReady, kTlsSocket, kTransport
@@ -171,6 +172,7 @@ function beginStream (socket, raw) {
 
 function ready (socket, transport) {
   socket[kTransport] = transport
+  counts[transport.name]++
   socket[kReady]()
 }
 

@@ -20,6 +20,7 @@ const { EVENT, SHARED } = require('./constants')
 const errors = require('./errors')
 const { Handle } = require('./handle')
 const { keylogToFile } = require('./keylog')
+const { counts } = require('./live-counts')
 const observe = require('./observe')
 const { Onread, isOnread } = require('./onread')
 const { takePlaintext } = require('./plaintext')
@@ -119,7 +120,7 @@ proto[kReady] = function () {
 /** Starts the handshake, as soon as the raw socket is ready. */
 proto._start = function () {
   if (this[kState] !== CREATED || this[kConnection] === null) return
-  this[kState] = HANDSHAKE
+  setState(this, HANDSHAKE)
   observe.handshakeStarted(this)
   if (this[kTransport] !== null) begin(this)
 }
@@ -219,6 +220,12 @@ function onSessions (socket, connection) {
 }
 
 function setState (socket, state) {
+  if (socket[kState] === HANDSHAKE) counts.handshaking--
+  if (state === HANDSHAKE) {
+    counts.handshaking++
+    socket[kState] = state
+    return
+  }
   socket[kState] = state
   if (socket[kHandshakeTimer] !== null) {
     clearTimeout(socket[kHandshakeTimer])

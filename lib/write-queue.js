@@ -14,7 +14,7 @@
  */
 
 const { Buffer } = require('node:buffer')
-const { ENCODING, EVENT, SHARED } = require('./constants')
+const { ENCODING, EVENT, QUEUED, SHARED } = require('./constants')
 const { binding } = require('./runtime')
 const { kConnection, kDeliver, kTransport } = require('./symbols')
 
@@ -155,24 +155,30 @@ class WriteQueue {
 
   #encrypt () {
     const list = this.#list
-    const connection = this.#socket[kConnection]
-    const taken = list.length === 2
-      ? connection.write(list[0], list[1])
-      : connection.writev(list)
     this.#list = []
-    this.#afterWrite(taken, list)
+    this.#send(list)
   }
 
-  #afterWrite (taken, list) {
-    this.bytesWritten += taken
-    const queued = shared[SHARED.QUEUED]
-    if (shared[SHARED.EVENTS] & EVENT.ERROR) {
-      this.#socket[kDeliver](EVENT.ERROR)
-      return
+  /** Gives the core what it takes, and the transport what that makes. */
+  #send (list) {
+    const socket = this.#socket
+    for (;;) {
+      const connection = socket[kConnection]
+      const taken = list.length === 2
+        ? connection.write(list[0], list[1])
+        : connection.writev(list)
+      const queued = shared[SHARED.QUEUED]
+      this.bytesWritten += taken
+      if (shared[SHARED.EVENTS] & EVENT.ERROR) {
+        socket[kDeliver](EVENT.ERROR)
+        return
+      }
+      this.#rest = queued & QUEUED.REST ? remainder(list, taken) : null
+      this.#waiting = (queued & QUEUED.WAIT) !== 0
+      socket[kTransport].sendWritten(socket, this)
+      if (this.#waiting || this.#rest === null) break
+      list = [this.#rest, ENCODING.BUFFER]
     }
-    this.#rest = queued === 2 ? remainder(list, taken) : null
-    this.#waiting = queued !== 0
-    this.#socket[kTransport].sendWritten(this.#socket, this)
     if (!this.#waiting) this.#settle()
   }
 
@@ -185,15 +191,9 @@ class WriteQueue {
   drain () {
     if (!this.#waiting) return
     this.#waiting = false
-    const connection = this.#socket[kConnection]
-    if (connection === null) return
-    if (this.#rest === null) {
-      this.#settle()
-      return
-    }
-    const rest = this.#rest
-    this.#afterWrite(connection.write(rest, ENCODING.BUFFER),
-      [rest, ENCODING.BUFFER])
+    if (this.#socket[kConnection] === null) return
+    if (this.#rest === null) this.#settle()
+    else this.#send([this.#rest, ENCODING.BUFFER])
   }
 
   #settle () {

@@ -13,8 +13,8 @@
 #include "error.h"
 #include "loop.h"
 
-/* SHARED_QUEUED: all was taken but not all sent; not all was taken. */
-enum { QUEUED_OUTPUT = 1, QUEUED_REST = 2 };
+/* SHARED_QUEUED, bits: wait for EVENT_DRAIN; not all was taken. */
+enum { QUEUED_WAIT = 1, QUEUED_REST = 2 };
 
 enum encoding { ENCODING_BUFFER = 0, ENCODING_UTF8 = 1, ENCODING_LATIN1 = 2 };
 
@@ -104,7 +104,7 @@ static napi_value pump(napi_env env, napi_callback_info info) {
  * callback writes shares a segment, but not more than this. */
 enum { HOLD_MAX = 32768 };
 
-/* Sends, and tells whether the caller should wait for EVENT_DRAIN. */
+/* Sends, and tells what the caller should do next (SHARED_QUEUED). */
 static void settle(struct connection *connection, enum etls_status status,
                    bool hold) {
   int32_t *shared = connection->binding->shared;
@@ -114,23 +114,17 @@ static void settle(struct connection *connection, enum etls_status status,
     shared[SHARED_EVENTS] = EVENT_ERROR;
     return;
   }
-  connection->blocked = status != ETLS_OK;
-  if (connection->poll != NULL) {
-    hold = hold && connection->emitting && !connection->stalled &&
-           etls_engine_output(connection->engine, &data) <= HOLD_MAX;
-    if (!hold) {
-      shared[SHARED_EVENTS] = (int32_t)loop_flush(connection);
-      if (etls_engine_output(connection->engine, &data) > 0)
-        connection->blocked = true;
-    }
-  } else {
-    /* The stream transport sends all output itself. */
-    connection->blocked = status == ETLS_WANT_INPUT;
+  hold = hold && connection->emitting && !connection->stalled &&
+         etls_engine_output(connection->engine, &data) <= HOLD_MAX;
+  connection->blocked = false;
+  if (connection->poll != NULL && !hold) {
+    shared[SHARED_EVENTS] = (int32_t)loop_flush(connection);
+    connection->blocked = etls_engine_output(connection->engine, &data) > 0;
   }
-  if (connection->blocked)
-    shared[SHARED_QUEUED] = QUEUED_OUTPUT;
-  if (status != ETLS_OK)
-    shared[SHARED_QUEUED] = QUEUED_REST;
+  if (status == ETLS_WANT_INPUT)
+    connection->blocked = true;
+  shared[SHARED_QUEUED] = (connection->blocked ? QUEUED_WAIT : 0) |
+                          (status != ETLS_OK ? QUEUED_REST : 0);
 }
 
 static bool string_bytes(napi_env env, napi_value value, int64_t encoding,
