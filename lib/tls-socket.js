@@ -221,16 +221,11 @@ function onSessions (socket, connection) {
 
 function setState (socket, state) {
   if (socket[kState] === HANDSHAKE) counts.handshaking--
-  if (state === HANDSHAKE) {
-    counts.handshaking++
-    socket[kState] = state
-    return
-  }
+  if (state === HANDSHAKE) counts.handshaking++
   socket[kState] = state
-  if (socket[kHandshakeTimer] !== null) {
-    clearTimeout(socket[kHandshakeTimer])
-    socket[kHandshakeTimer] = null
-  }
+  if (state === HANDSHAKE || socket[kHandshakeTimer] === null) return
+  clearTimeout(socket[kHandshakeTimer])
+  socket[kHandshakeTimer] = null
 }
 
 /* ---- reading ----------------------------------------------------------- */
