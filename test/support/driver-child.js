@@ -1,0 +1,86 @@
+'use strict'
+
+/**
+ * The process that driver-process.js starts: it runs one driver as the job in
+ * its argument says and writes what it saw to descriptor 3, at the very end.
+ * Nothing here ends the process: it has to leave by itself.
+ */
+
+const { createHash, randomBytes } = require('node:crypto')
+const fs = require('node:fs')
+
+const job = JSON.parse(process.argv[2])
+const eagerTls = require(job.package)
+const driver = require(job.driver)
+
+const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
+const report = { connections: [], refusals: [] }
+
+/** What an error says, and those it stands for. */
+function textOf (error) {
+  const seen = []
+  for (let e = error; e instanceof Error && !seen.includes(e); e = e.cause ?? e.original) {
+    seen.push(e)
+  }
+  return seen.flatMap((e) => [e, ...(e.errors ?? [])])
+    .map((e) => `${e.code}: ${e.message}`).join('\n')
+}
+
+function counts () {
+  const { connections, contexts, sessions, fallbacks } = eagerTls.stats()
+  return {
+    opened: connections.opened,
+    fd: connections.fd,
+    stream: connections.stream,
+    contexts: contexts.created,
+    resumed: sessions.resumed,
+    fallbacks
+  }
+}
+
+async function connection (index) {
+  const before = counts()
+  const client = await driver.open(job.server, job.tls, job)
+  const seen = { answer: await driver.answer(client, index) }
+  if (job.megabytes > 0 && index === 0 && driver.echo) {
+    const bytes = randomBytes(job.megabytes * 1_000_000)
+    const { back, sum } = await driver.echo(client, bytes)
+    seen.echo = { sent: sha256(bytes), back: sha256(back), server: sum ?? null }
+  }
+  await driver.close(client)
+  const after = counts()
+  for (const name of Object.keys(after)) seen[name] = after[name] - before[name]
+  report.connections.push(seen)
+}
+
+async function refusal ({ host, tls }) {
+  let client
+  try {
+    const server = { ...job.server, ...(host && { host }) }
+    client = await driver.open(server, tls, job)
+    await driver.answer(client, 0)
+    report.refusals.push('not refused')
+  } catch (error) {
+    report.refusals.push(textOf(error))
+  }
+  if (client) await driver.close(client)
+}
+
+async function main () {
+  for (let i = 0; i < job.connections; i++) await connection(i)
+  for (const tls of job.refusals) await refusal(tls)
+  if (job.extra) report.extra = await driver[job.extra](job.server, job.tls, job)
+}
+
+process.on('exit', () => {
+  const stats = eagerTls.stats()
+  report.backend = stats.backend
+  report.live = stats.connections.live
+  report.fallbacks = stats.fallbacks
+  fs.writeSync(3, JSON.stringify(report))
+})
+
+main().catch((error) => {
+  report.error = `${error.stack}\n${textOf(error)}`
+  process.exitCode = 1
+})
