@@ -46,31 +46,29 @@ const HANDSHAKE = 1
 const SECURE = 2
 const CLOSED = 3
 
-/**
- * @param {Duplex} [raw] what is upgraded
- * @param {object} [options] as tls.TLSSocket takes them
- * @returns {TLSSocket}
- */
-function TLSSocket (raw, options) {
-  options = { ...options }
-  const reason = findFallback(options)
-  if (reason !== null) return nodeTLSSocket(raw, options)
-  const connection = createConnection(options)
-  try {
-    const socket = Reflect.construct(net.Socket, [{
-      allowHalfOpen: raw ? raw.allowHalfOpen : options.allowHalfOpen,
-      highWaterMark: options.highWaterMark,
-      signal: options.signal
-    }], new.target ?? TLSSocket)
-    initialise(socket, raw, options, connection)
-    return socket
-  } catch (error) {
-    connection.close()
-    throw error
+class TLSSocket extends net.Socket {
+  /**
+   * @param {Duplex} [raw] what is upgraded
+   * @param {object} [options] as tls.TLSSocket takes them
+   */
+  constructor (raw, options) {
+    options = { ...options }
+    if (findFallback(options) !== null) return nodeTLSSocket(raw, options)
+    const connection = createConnection(options)
+    try {
+      super({
+        allowHalfOpen: raw ? raw.allowHalfOpen : options.allowHalfOpen,
+        highWaterMark: options.highWaterMark,
+        signal: options.signal
+      })
+      initialise(this, raw, options, connection)
+    } catch (error) {
+      connection.close()
+      throw error
+    }
   }
 }
 Object.setPrototypeOf(TLSSocket.prototype, tls.TLSSocket.prototype)
-Object.setPrototypeOf(TLSSocket, tls.TLSSocket)
 
 function initialise (socket, raw, options, connection) {
   socket[kState] = CREATED
