@@ -1,0 +1,26 @@
+'use strict'
+
+const { measureEach } = require('./measure')
+const { close, pingPong } = require('./sockets')
+
+/** Connect, upgrade, one small round trip, close: `count` times in a row. */
+async function upgrades (bench, count, more) {
+  for (let i = 0; i < count; i++) {
+    const socket = await bench.open(more?.(i))
+    await pingPong(socket)
+    await close(socket)
+  }
+}
+
+const warmUp = (bench, count) =>
+  upgrades(bench, Math.max(2, Math.ceil(count / 3)))
+
+const metrics = {
+  cpu: ['client CPU per upgrade', 'µs'],
+  wall: ['time per upgrade', 'µs']
+}
+
+const round = (bench, count) =>
+  measureEach(count, () => upgrades(bench, count))
+
+module.exports = { metrics, round, upgrades, warmUp }

@@ -1,0 +1,120 @@
+'use strict'
+
+// All measurements, or some of them:
+//
+//   npm run bench -- [--case NAME]... [--contender NAME]... [--rounds N]
+//                    [--count N] [--node PATH|VERSION] [--out DIR] [--smoke]
+//
+// The samples go to bench/results as JSON, one file per case and version of
+// Node; a run of some contenders only goes to a file of its own, which
+// `npm run bench:report` does not read.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { parseArgs } = require('node:util')
+const { loadCase, names } = require('./lib/cases')
+const { contenders } = require('./lib/contenders')
+const { createProgress } = require('./lib/progress')
+const { runCase, variantNames } = require('./lib/run-case')
+const { describeRuntime, findNode } = require('./lib/runtimes')
+const { summarise } = require('./lib/summary')
+const { formatNumber, formatTable } = require('./lib/table')
+
+function readArguments () {
+  const { values } = parseArgs({
+    options: {
+      case: { type: 'string', multiple: true },
+      contender: { type: 'string', multiple: true },
+      rounds: { type: 'string' },
+      count: { type: 'string' },
+      node: { type: 'string' },
+      out: { type: 'string', default: path.join(__dirname, 'results') },
+      smoke: { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false }
+    }
+  })
+  for (const name of values.contender ?? []) {
+    if (!Object.hasOwn(contenders, name)) {
+      throw new Error(`no such contender: ${name}; there are ` +
+        Object.keys(contenders).join(', '))
+    }
+  }
+  for (const name of ['rounds', 'count']) {
+    if (values[name] !== undefined && !/^[1-9]\d*$/.test(values[name])) {
+      throw new Error(`--${name} takes a number: ${values[name]}`)
+    }
+  }
+  return values
+}
+
+function planOf (name, options, node) {
+  const benchmark = loadCase(name)
+  const some = benchmark.contenders.filter((contender) =>
+    options.contender?.includes(contender) ?? true)
+  return {
+    case: name,
+    contenders: some,
+    partial: some.length < benchmark.contenders.length,
+    rounds: Number(options.rounds ?? (options.smoke ? 1 : 5)),
+    count: Number(options.count ??
+      (options.smoke ? benchmark.smoke : benchmark.count)),
+    node
+  }
+}
+
+function printVariant (name, variant, { metrics, variants }) {
+  const heads = Object.values(metrics).map(([what, unit]) => `${what}, ${unit}`)
+  const rows = [['', ...heads.flatMap((head) => [head, '±'])]]
+  for (const [contender, entry] of Object.entries(variants[variant])) {
+    const cells = Object.keys(metrics).flatMap((metric) => {
+      const values = entry.samples.map((sample) => sample[metric])
+        .filter((value) => typeof value === 'number')
+      if (values.length === 0) return ['-', '']
+      const { median, spread } = summarise(values)
+      return [formatNumber(median), `${spread.toFixed(0)} %`]
+    })
+    rows.push([contender, ...cells])
+  }
+  console.log(`\n${name}${variant === 'default' ? '' : `, ${variant}`}\n`)
+  console.log(formatTable(rows))
+  for (const [contender, { missing }] of Object.entries(variants[variant])) {
+    if (missing) console.log(`${contender}: not measured: ${missing}`)
+  }
+}
+
+function save (result, plan, { out, smoke }) {
+  const major = result.runtime.version.split('.', 1)[0]
+  const kind = smoke || plan.partial ? '.partial' : ''
+  const file = path.join(out, `${plan.case}.node${major}${kind}.json`)
+  fs.mkdirSync(out, { recursive: true })
+  fs.writeFileSync(file, JSON.stringify(result, null, 1) + '\n')
+  console.log(`\n${path.relative(process.cwd(), file)}`)
+}
+
+async function main () {
+  const options = readArguments()
+  if (options.list) {
+    for (const name of names) console.log(`${name}: ${loadCase(name).title}`)
+    return
+  }
+  const node = findNode(options.node)
+  const { version, openssl } = describeRuntime(node)
+  console.log(`Node ${version}, OpenSSL ${openssl}`)
+  const plans = (options.case ?? names).map((name) =>
+    planOf(name, options, node)).filter((plan) => plan.contenders.length > 0)
+  for (const plan of plans) {
+    const variants = variantNames(loadCase(plan.case))
+    const steps = variants.length * plan.contenders.length * plan.rounds
+    const progress = createProgress(plan.case, steps)
+    const result = await runCase(plan, ({ variant, contender }) =>
+      progress.step(`${variant} ${contender}`))
+    progress.stop()
+    for (const variant of variants) printVariant(plan.case, variant, result)
+    save(result, plan, options)
+  }
+}
+
+main().catch((error) => {
+  console.error(error.message)
+  process.exitCode = 2
+})
