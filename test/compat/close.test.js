@@ -35,6 +35,11 @@ describe('close, end and half-open', () => {
         await trace.closed()
       })
 
+    const sessions = (socket, count) => new Promise((resolve) => {
+      socket.on('session', () => --count === 0 && resolve())
+      socket.read(0)
+    })
+
     const secure = async (raw, options = {}) =>
       secured(subject.connect({ socket: raw, ca, ...options }))
 
@@ -122,17 +127,17 @@ describe('close, end and half-open', () => {
             const server = await peers.tlsServer({ ...certs.server, maxVersion }, 'sink')
             const proxy = await peers.byteProxy(server.port, { up: { split: 65536 } })
             const raw = await connected(proxy)
-            const socket = act ? await secure(raw) : subject.connect({ socket: raw, ca })
-            if (act) act(socket)
-            else socket.end(big)
+            const socket = subject.connect({ socket: raw, ca })
+            if (act) {
+              // A socket closed over a ticket that it has not read is reset by
+              // the kernel, and its last bytes are gone, as with every TCP.
+              await (maxVersion === 'TLSv1.3' ? sessions(socket, 2) : secured(socket))
+              act(socket)
+            } else {
+              socket.end(big)
+            }
             socket.resume()
             const seen = await server.connection()
-            if (!subject.native && maxVersion === 'TLSv1.3' && /Soon/.test(way)) {
-              // node closes over tickets that it has not read yet, and the reset
-              // that this causes may take the tail of the data with it.
-              assert.ok(seen.bytes <= big.length)
-              return
-            }
             assert.strictEqual(seen.bytes, big.length)
             assert.strictEqual(seen.sha256, sha256(big))
             assert.deepStrictEqual([seen.ended, seen.error], [true, null])
