@@ -1,7 +1,7 @@
 #!/bin/bash
 # The Debian packages that building, testing and checking need, in one list.
 #
-#   scripts/ensure-deps.sh [GROUP...]     default: every group
+#   scripts/ensure-deps.sh [GROUP...]     default: every group but `extended`
 #
 # Root: installs what is missing. Others: fails and names it. Nothing that is
 # installed is started.
@@ -24,10 +24,13 @@ servers openssl
 servers postgresql
 servers mariadb-server
 servers vsftpd
-servers dovecot-imapd
-servers dovecot-pop3d
-servers slapd
-servers redis-server
+extended openssl
+extended dovecot-imapd
+extended dovecot-pop3d
+extended slapd
+extended redis-server
+extended nats-server
+extended mosquitto
 check   clang
 check   clang-format
 check   clang-tidy
@@ -37,10 +40,11 @@ check   libclang-rt-14-dev
 check   valgrind
 '
 
+default='build core unit compat servers check'
 wanted=$(
   while read -r group package; do
     [ -n "$group" ] || continue
-    if [ $# -eq 0 ] || [[ " $* " == *" $group "* ]]; then echo "$package"; fi
+    if [[ " ${*:-$default} " == *" $group "* ]]; then echo "$package"; fi
   done <<<"$list" | sort -u
 )
 [ -n "$wanted" ] || exit 0

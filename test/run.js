@@ -2,11 +2,11 @@
 
 // What `npm test` does:
 //
-//   node test/run.js [core] [unit] [compat] [servers] [--grep=TEXT]
+//   node test/run.js [core] [unit] [compat] [servers] [extended] [--grep=TEXT]
 //
 // Installs the Debian packages that are missing (as root), builds the addon,
-// runs the suites named (all, if none is) and ends with one line of counts
-// summed over all runners.
+// runs the suites named (all but `extended`, if none is) and ends with one line
+// of counts summed over all runners.
 
 const { parseArgs } = require('node:util')
 const { format, sum } = require('./runner/counts')
@@ -16,6 +16,10 @@ const { suites } = require('./runner/suites')
 async function prepare (names) {
   const deps = await exec(['bash', 'scripts/ensure-deps.sh', 'build', ...names])
   if (!deps.ok) return deps
+  if (names.includes('extended')) {
+    const drivers = await exec(['npm', 'ci', '--prefix', 'test/servers'])
+    if (!drivers.ok) return drivers
+  }
   if (names.every((name) => name === 'core')) return deps
   return exec([process.execPath, 'scripts/build.js'])
 }
@@ -30,7 +34,9 @@ async function main () {
     throw new Error(`no such suite: ${unknown.join(', ')}; ` +
       `there are ${Object.keys(suites).join(', ')}`)
   }
-  const names = positionals.length > 0 ? positionals : Object.keys(suites)
+  const names = positionals.length > 0
+    ? positionals
+    : Object.keys(suites).filter((name) => name !== 'extended')
   const args = values.grep === undefined ? [] : ['--grep', values.grep]
 
   const prepared = await prepare(names)

@@ -82,12 +82,22 @@ function perTransport (suite) {
   }))
 }
 
-/** What `npm test` runs, by the names that it takes as arguments. */
+/**
+ * What `npm test` runs, by the names that it takes as arguments; `extended`
+ * only if it is named.
+ */
 const suites = {
   core: [{ name: 'core', run: runCore }],
   unit: perTransport('unit'),
   compat: perTransport('compat'),
-  servers: [{ name: 'servers', run: (options) => runMocha('servers', options) }]
+  servers: [{
+    name: 'servers',
+    run: (options) => runMocha('servers/core', options)
+  }],
+  extended: [{
+    name: 'servers, extended',
+    run: (options) => runMocha('servers/extended', options)
+  }]
 }
 
 module.exports = { perTransport, runMocha, suites }

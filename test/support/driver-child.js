@@ -38,32 +38,39 @@ function counts () {
   }
 }
 
+async function withClient (server, tls, use) {
+  const client = await driver.open(server, tls, job)
+  try {
+    await use(client)
+  } finally {
+    await driver.close(client)
+  }
+}
+
 async function connection (index) {
   const before = counts()
-  const client = await driver.open(job.server, job.tls, job)
-  const seen = { answer: await driver.answer(client, index) }
-  if (job.megabytes > 0 && index === 0 && driver.echo) {
-    const bytes = randomBytes(job.megabytes * 1_000_000)
-    const { back, sum } = await driver.echo(client, bytes)
-    seen.echo = { sent: sha256(bytes), back: sha256(back), server: sum ?? null }
-  }
-  await driver.close(client)
+  const seen = {}
+  await withClient(job.server, job.tls, async (client) => {
+    seen.answer = await driver.answer(client, index)
+    if (job.megabytes > 0 && index === 0) {
+      const bytes = randomBytes(job.megabytes * 1_000_000)
+      const { back, sum } = await driver.echo(client, bytes)
+      seen.echo = { sent: sha256(bytes), back: sha256(back), server: sum ?? null }
+    }
+  })
   const after = counts()
   for (const name of Object.keys(after)) seen[name] = after[name] - before[name]
   report.connections.push(seen)
 }
 
 async function refusal ({ host, tls }) {
-  let client
+  const server = { ...job.server, ...(host && { host }) }
   try {
-    const server = { ...job.server, ...(host && { host }) }
-    client = await driver.open(server, tls, job)
-    await driver.answer(client, 0)
+    await withClient(server, tls, (client) => driver.answer(client, 0))
     report.refusals.push('not refused')
   } catch (error) {
     report.refusals.push(textOf(error))
   }
-  if (client) await driver.close(client)
 }
 
 async function main () {
@@ -77,6 +84,7 @@ process.on('exit', () => {
   report.backend = stats.backend
   report.live = stats.connections.live
   report.fallbacks = stats.fallbacks
+  report.resumed = stats.sessions.resumed
   fs.writeSync(3, JSON.stringify(report))
 })
 

@@ -1,25 +1,16 @@
 'use strict'
 
-const mysql2 = require('mariadb')
+const mariadb = require('mariadb')
 const { answer, echo } = require('../../support/mysql-queries')
 
-const rowsOf = (client) => async (text, values) =>
-  (await client.query(text, values))[0]
-
 module.exports = {
-  async open ({ host, port, user, password, database }, ssl) {
-    const client = await mysql2.createConnection({
-      host,
-      port,
-      user,
-      password,
-      database,
-      ssl: { ...ssl, verifyIdentity: true }
+  open ({ host, port, user, password, database }, ssl) {
+    return mariadb.createConnection({
+      host, port, user, password, database, ssl
     })
-    return client
   },
 
-  answer: (client) => answer(rowsOf(client)),
-  echo: (client, bytes) => echo(rowsOf(client), bytes),
+  answer: (client) => answer((...args) => client.query(...args)),
+  echo: (client, bytes) => echo((...args) => client.query(...args), bytes),
   close: (client) => client.end()
 }

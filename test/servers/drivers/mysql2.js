@@ -1,5 +1,6 @@
 'use strict'
 
+const net = require('node:net')
 const mysql2 = require('mysql2/promise')
 const { answer, echo } = require('../../support/mysql-queries')
 
@@ -7,8 +8,11 @@ const rowsOf = (client) => async (text, values) =>
   (await client.query(text, values))[0]
 
 module.exports = {
-  async open ({ host, port, user, password, database }, ssl) {
-    const client = await mysql2.createConnection({
+  open ({ host, port, user, password, database }, ssl) {
+    return mysql2.createConnection({
+      // It asks for the name of the host, whatever else the options say; this
+      // way that needs not to be one that can be resolved.
+      stream: () => net.connect(port, '127.0.0.1'),
       host,
       port,
       user,
@@ -16,7 +20,6 @@ module.exports = {
       database,
       ssl: { ...ssl, verifyIdentity: true }
     })
-    return client
   },
 
   answer: (client) => answer(rowsOf(client)),

@@ -1,16 +1,16 @@
 'use strict'
 
 const assert = require('node:assert')
-const { runDriver } = require('../support/driver-process')
-const { describeDriver, plain } = require('../support/driver-tests')
-const { useServer } = require('../support/server-process')
+const { runDriver } = require('../../support/driver-process')
+const { describeDriver, plain } = require('../../support/driver-tests')
+const { useServer } = require('../../support/server-process')
 
 describe('PostgreSQL, upgraded after SSLRequest', () => {
   const server = useServer('postgresql')
   const expected = {
     answer: { ssl: true, version: 'TLSv1.3', answer: 42 },
     // It switches OpenSSL's session cache and tickets off.
-    resumes: false
+    resumed: [0, 0, 0]
   }
 
   // pg asks for the name of the host unless that is an address.
