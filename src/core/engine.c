@@ -235,6 +235,8 @@ enum etls_status etls_engine_feed(struct etls_engine *engine,
                                   const uint8_t *data, size_t len) {
   if (engine->entered || engine->input_ended)
     return ETLS_ERR_USAGE;
+  if (engine->state >= ETLS_STATE_SHUT_RECEIVED)
+    return ETLS_OK; /* nobody will read it: do not let it pile up */
   return etls_span_bio_lend(&engine->span, data, len);
 }
 

@@ -244,6 +244,8 @@ static void the_peer_may_close_first(void **state) {
     size_t n = 0;
     uint8_t buffer[10];
     assert_int_equal(x_read(duo.engine, buffer, 10, &n, &duo.error), ETLS_END);
+    assert_int_equal(x_feed(duo.engine, "more", 4), ETLS_OK);
+    assert_int_equal(etls_engine_input_pending(duo.engine), 0);
     /* Half-open: our direction still works. */
     assert_int_equal(x_write(duo.engine, "reply", 5, &n, &duo.error), ETLS_OK);
     assert_int_equal(x_shutdown(duo.engine, &duo.error), ETLS_OK);
