@@ -4,6 +4,7 @@
  */
 #include "sessions.h"
 
+#include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -128,6 +129,48 @@ static void expired_certificates_are_never_stored(void **state) {
   }
 }
 
+/* A certificate for clients only: trusted, but not as a server's. */
+static struct identity client_only(const struct identity *ca) {
+  struct identity made = identity_new("client", ca, false, -60, 5000);
+  X509_EXTENSION *usage =
+      X509V3_EXT_conf_nid(NULL, NULL, NID_ext_key_usage, "clientAuth");
+  assert_int_equal(X509_add_ext(made.cert, usage, -1), 1);
+  assert_true(X509_sign(made.cert, ca->key, EVP_sha256()) > 0);
+  X509_EXTENSION_free(usage);
+  return made;
+}
+
+static void foreign_sessions_are_verified_as_servers(void **state) {
+  (void)state;
+  EACH_VERSION(version) {
+    struct duo duo = duo_new(version);
+    struct identity client = client_only(&duo.ca);
+    uint8_t *der = NULL;
+    size_t len = 0;
+    SSL_CTX_free(duo.ctx);
+    duo.ctx = server_ctx(&client, NULL, version);
+    duo_again(&duo);
+    etls_engine_want_sessions(duo.engine, true);
+    tls_open(duo.engine, duo.peer);
+    tls_drain(duo.engine, duo.peer);
+    assert_int_equal(etls_engine_verify_result(duo.engine),
+                     X509_V_ERR_INVALID_PURPOSE);
+    assert_int_equal(
+        etls_engine_take_session(duo.engine, &der, &len, &duo.error), ETLS_OK);
+    duo_again(&duo);
+    assert_int_equal(
+        etls_engine_set_session(duo.engine, NULL, der, len, &duo.error),
+        ETLS_OK);
+    tls_open(duo.engine, duo.peer);
+    assert_false(etls_engine_session_reused(duo.engine));
+    assert_int_equal(etls_engine_verify_result(duo.engine),
+                     X509_V_ERR_INVALID_PURPOSE);
+    etls_clear_free(der, len);
+    identity_free(&client);
+    duo_free(&duo);
+  }
+}
+
 int main(void) {
   support_init();
   const struct CMUnitTest tests[] = {
@@ -135,6 +178,7 @@ int main(void) {
       cmocka_unit_test(dates_are_checked_again),
       cmocka_unit_test(resumption_ends_with_the_first_certificate),
       cmocka_unit_test(expired_certificates_are_never_stored),
+      cmocka_unit_test(foreign_sessions_are_verified_as_servers),
   };
   return cmocka_run_group_tests_name("session_verdict", tests, NULL, NULL);
 }
