@@ -55,7 +55,8 @@ function planOf (name, options, node) {
     case: name,
     contenders: some,
     partial: some.length < benchmark.contenders.length,
-    rounds: Number(options.rounds ?? (options.smoke ? 1 : 5)),
+    rounds: Number(options.rounds ??
+      (options.smoke ? 1 : benchmark.rounds ?? 5)),
     count: Number(options.count ??
       (options.smoke ? benchmark.smoke : benchmark.count)),
     node

@@ -8,6 +8,7 @@
  *   metrics     { name: [what, unit] }; the first one is what is compared
  *   contenders  names
  *   count       operations of one round
+ *   rounds      if not 5
  *   smoke       the same, for a run that only shows that it works
  *   fresh       a process per round instead of one for all rounds
  *   nodeArgs    arguments of node
@@ -26,6 +27,7 @@ const names = [
   'upgrade-single-use',
   'storm',
   'idle-memory',
+  'rss',
   'download',
   'upload',
   'round-trip',

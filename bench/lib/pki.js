@@ -5,11 +5,16 @@
  * first use and kept in bench/.pki.
  */
 
-const { execFileSync } = require('node:child_process')
+const { execFileSync, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 
-const dir = path.join(__dirname, '..', '.pki')
+const root = path.join(__dirname, '..', '..')
+const dir = path.join(root, 'bench', '.pki')
+
+function bash (args) {
+  execFileSync('bash', args, { stdio: ['ignore', 'ignore', 'inherit'] })
+}
 
 /**
  * Makes them if they are not there.
@@ -18,10 +23,10 @@ const dir = path.join(__dirname, '..', '.pki')
  * @returns {string} the directory
  */
 function ensurePki ({ bundle = false } = {}) {
-  const script = path.join(__dirname, '..', 'pki.sh')
-  execFileSync('bash', [script, dir, ...(bundle ? ['bundle'] : [])], {
-    stdio: ['ignore', 'ignore', 'inherit']
-  })
+  if (spawnSync('openssl', ['version']).status !== 0) {
+    bash([path.join(root, 'scripts', 'ensure-deps.sh'), 'unit'])
+  }
+  bash([path.join(root, 'bench', 'pki.sh'), dir, ...(bundle ? ['bundle'] : [])])
   return dir
 }
 

@@ -1,0 +1,62 @@
+'use strict'
+
+// Does memory grow with upgrades more than with plain TCP connections? Prints,
+// for each contender, the RSS after 10,000 of them above that of the same script
+// without TLS.
+//
+//   npm run bench:rss -- [--count N] [--rounds N] [--node PATH|VERSION]
+//
+// The same as `npm run bench -- --case rss`, and the difference.
+
+const { parseArgs } = require('node:util')
+const { loadCase } = require('./lib/cases')
+const { createProgress } = require('./lib/progress')
+const { runCase } = require('./lib/run-case')
+const { findNode } = require('./lib/runtimes')
+const { summarise } = require('./lib/summary')
+const { formatNumber, formatTable } = require('./lib/table')
+
+const benchmark = loadCase('rss')
+
+function median (entry) {
+  const values = entry.samples.map(({ rss }) => rss)
+  return values.length === 0 ? NaN : summarise(values).median
+}
+
+async function main () {
+  const { values } = parseArgs({
+    options: {
+      count: { type: 'string', default: String(benchmark.count) },
+      rounds: { type: 'string', default: String(benchmark.rounds) },
+      node: { type: 'string' }
+    }
+  })
+  const { contenders, variants } = benchmark
+  const rounds = Number(values.rounds)
+  const steps = Object.keys(variants).length * contenders.length * rounds
+  const progress = createProgress('rss', steps)
+  const result = await runCase({
+    case: 'rss',
+    contenders,
+    rounds,
+    count: Number(values.count),
+    node: findNode(values.node)
+  }, ({ variant, contender }) => progress.step(`${variant} ${contender}`))
+  progress.stop()
+
+  const rows = [['', 'RSS, MB', 'above plain TCP, MB']]
+  for (const [variant, entries] of Object.entries(result.variants)) {
+    for (const [name, entry] of Object.entries(entries)) {
+      rows.push([
+        `${name}, ${variant}`, formatNumber(median(entry)),
+        formatNumber(median(entry) - median(entries.plain))
+      ])
+    }
+  }
+  console.log(`\nafter ${values.count} connections\n\n${formatTable(rows)}`)
+}
+
+main().catch((error) => {
+  console.error(error.message)
+  process.exitCode = 2
+})
