@@ -32,7 +32,9 @@ const kinds = {
     user: 'tester'
   },
   slapd: { ports: ['PORT'], user: 'cn=admin,dc=example,dc=test' },
-  redis: { ports: ['PORT'], user: 'default' }
+  redis: { ports: ['PORT'], user: 'default' },
+  nats: { ports: ['PORT'], user: 'tester' },
+  mosquitto: { ports: ['PORT'], user: 'tester' }
 }
 
 /** As many ports as asked for that nobody listens on just now. */
@@ -126,7 +128,7 @@ class ServerProcess {
 /**
  * Starts a server.
  *
- * @param {'postgresql'|'mariadb'|'vsftpd'|'dovecot'|'slapd'|'redis'} name
+ * @param {string} name a key of `kinds`
  * @param {object} [env] more for its script, such as { REUSE: 'NO' }
  * @returns {Promise<ServerProcess>}
  */

@@ -35,6 +35,7 @@ TLSCertificateFile $data/server.crt
 TLSCertificateKeyFile $data/server.key
 security simple_bind=128
 sizelimit unlimited
+sockbuf_max_incoming_auth 16777216
 database mdb
 maxsize 134217728
 suffix "dc=example,dc=test"
