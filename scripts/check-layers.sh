@@ -43,7 +43,8 @@ done
 
 forbid "lib does not reach into node's own binding" \
   'process\.binding|internalBinding|--expose-internals' "${lib[@]}"
-found=$(grep -nHoE "(require\\(|^(import|export) .* from )'[^']+'" "${lib[@]}" |
+load="(require\\(|^(import|export) .* from )'[^']+'"
+found=$(grep -nHE "$load" "${lib[@]}" | grep -vE '^[^:]+:[0-9]+: *(\*|//)' |
   grep -vE "'(node:[a-z_/]+|\\./[^']*|node-gyp-build(/[a-z-]+)?(\\.js)?)'" |
   grep -vE "'\\.\\./package\\.json'")
 if [ -n "$found" ]; then
