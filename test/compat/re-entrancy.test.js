@@ -172,6 +172,20 @@ describe('from inside a callback', () => {
       }
     })
 
+    it('an exception of keylog lets no peer in that is not trusted', async () => {
+      const server = await peers.tlsServer(certs.fromOther, (socket) => socket.write('forged'))
+      const seen = []
+      await uncaughtDuring(async () => {
+        const socket = subject.connect({ socket: await connected(server), ca })
+        socket.once('keylog', () => { throw new Error('thrown in keylog') })
+        socket.on('data', () => seen.push('data'))
+        socket.on('secureConnect', () => seen.push('secureConnect'))
+        socket.on('error', (error) => seen.push(error.code))
+        await new Promise((resolve) => socket.once('close', resolve))
+      })
+      assert.deepStrictEqual(seen, ['UNABLE_TO_VERIFY_LEAF_SIGNATURE'])
+    })
+
     it('the AsyncLocalStorage of the upgrade is in force', async () => {
       const server = await peers.tlsServer(certs.server)
       const raw = await connected(server)
