@@ -10,12 +10,12 @@ const tls = require('node:tls')
 const { Buffer } = require('node:buffer')
 const errors = require('./errors')
 const { counts } = require('./live-counts')
+const { connect: nodeConnect } = require('./node-originals')
 const observe = require('./observe')
 const { flattenContextOptions } = require('./options')
 const { binding, syncDefaultRoots } = require('./runtime')
 const { handleOf, isForeign } = require('./secure-context')
 
-const nodeConnect = tls.connect
 const NodeTLSSocket = tls.TLSSocket
 const TRACES = process.execArgv.includes('--trace-tls') ||
   /(^|\s)--trace-tls(\s|$)/.test(process.env.NODE_OPTIONS ?? '')

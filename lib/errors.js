@@ -8,6 +8,7 @@
  *   throw new errors.ERR_INVALID_ARG_TYPE('options.socket', 'Duplex', value)
  */
 
+const { constants } = require('node:os')
 const { inspect, getSystemErrorName } = require('node:util')
 
 const NODE_MAJOR = Number(process.versions.node.split('.', 1)[0])
@@ -238,6 +239,18 @@ function errnoError (errno, syscall) {
 }
 
 /**
+ * A handshake failed while a write waited for it: node reports the write.
+ *
+ * @param {Error} failure of the connection
+ * @returns {Error}
+ */
+function writeError (failure) {
+  const error = errnoError(-constants.errno.EPROTO, 'write')
+  error.message += ` ${failure.message}`
+  return error
+}
+
+/**
  * The transport ended while the handshake was on its way.
  *
  * @param {object} options of the connection
@@ -283,5 +296,6 @@ module.exports = {
   bindingError,
   describeReceived,
   disconnectedError,
-  errnoError
+  errnoError,
+  writeError
 }

@@ -12,4 +12,9 @@ const { REGISTER_MARK } = require('./constants')
 
 const { connect, createSecureContext } = tls[REGISTER_MARK]?.originals ?? tls
 
-module.exports = { connect, createSecureContext }
+/** Whether node's own connect() is not the one that users get. */
+function isReplaced () {
+  return tls.connect !== connect
+}
+
+module.exports = { connect, createSecureContext, isReplaced }

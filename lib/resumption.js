@@ -26,6 +26,8 @@ function remotePort (raw) {
 function useSessions (socket, connection, options) {
   if (options.sessionReuse === false || options.requestOCSP ||
       options.pskCallback) return
+  // An https.Agent hands its connections the sessions that it wants used.
+  if (options._agentKey !== undefined) return
   const key = peerKey(options, remotePort(socket[kRaw]),
     socket._tlsOptions.ALPNProtocols)
   // An explicit session wins over the store.

@@ -11,13 +11,14 @@ const certificate = require('./certificate')
 const errors = require('./errors')
 const { binding } = require('./runtime')
 const { createSecureContext, handleOf, isForeign } = require('./secure-context')
+const { isReplaced } = require('./node-originals')
 const { unwrapSession, wrapSession } = require('./session-format')
 const {
-  kConnection, kConnectOptions, kDataListeners, kPlaintextRead, kQueue, kRaw,
-  kTransport
+  kConnection, kConnectOptions, kDataListeners, kOnread, kPaused,
+  kPlaintextRead, kQueue, kRaw, kTransport
 } = require('./symbols')
 
-const { on, prependListener } = net.Socket.prototype
+const { on, pause, prependListener, resume } = net.Socket.prototype
 
 function validateString (value, name) {
   if (typeof value !== 'string') {
@@ -43,17 +44,15 @@ const facts = {
     if (this[kConnection] === null) return null
     const list = this[kConnection].peerCertificates(Boolean(detailed))
     if (list === undefined) return {}
-    const [selfSigned, ...chain] = list
+    const [selfSigned, , ...chain] = list
     return certificate.peerCertificate(chain, selfSigned, Boolean(detailed))
   },
 
   getPeerX509Certificate () {
     const list = this[kConnection]?.peerCertificates(true)
     if (list === undefined) return undefined
-    const [selfSigned, ...chain] = list
-    // node goes by what the server sent, and the root is ours.
-    if (selfSigned && chain.length > 1) chain.pop()
-    return certificate.peerX509Certificate(chain)
+    const [, sent, ...chain] = list
+    return certificate.peerX509Certificate(chain.slice(0, Math.max(sent, 1)))
   },
 
   getCertificate () {
@@ -245,6 +244,22 @@ const transportMethods = {
   }
 }
 
+/* With onread nothing is buffered here: stopping means not to read. */
+const flow = {
+  pause () {
+    if (this[kOnread] !== null && this[kConnection] && !this[kPaused]) {
+      this[kPaused] = true
+      this[kTransport]?.readStop(this)
+    }
+    return pause.call(this)
+  },
+
+  resume () {
+    if (this[kOnread] !== null) this._read()
+    return resume.call(this)
+  }
+}
+
 const getters = {
   /**
    * Nothing, in general: node:tls and http2 then take this socket for any
@@ -254,6 +269,8 @@ const getters = {
    * come between is its listener for 'data'.
    */
   _handle () {
+    // With ours in its place, node:tls does not come to wrap it.
+    if (isReplaced()) return this.ssl
     const listeners = this.listenerCount('data')
     const wrapped = listeners > this[kDataListeners]
     this[kDataListeners] = listeners
@@ -281,7 +298,7 @@ const getters = {
 
 /** Puts all of it on TLSSocket.prototype. */
 function install (proto) {
-  for (const methods of [facts, controls, listening, transportMethods]) {
+  for (const methods of [facts, controls, listening, flow, transportMethods]) {
     for (const name of Object.keys(methods)) {
       Object.defineProperty(proto, name, {
         configurable: true, enumerable: false, value: methods[name], writable: true

@@ -13,6 +13,7 @@
  */
 
 const net = require('node:net')
+const { addAbortSignal } = require('node:stream')
 const tls = require('node:tls')
 const { createConnection, findFallback, nodeTLSSocket } =
   require('./connection')
@@ -58,10 +59,10 @@ class TLSSocket extends net.Socket {
     try {
       super({
         allowHalfOpen: raw ? raw.allowHalfOpen : options.allowHalfOpen,
-        highWaterMark: options.highWaterMark,
-        signal: options.signal
+        highWaterMark: options.highWaterMark
       })
       initialise(this, raw, options, connection)
+      if (options.signal !== undefined) abortOn(this, options.signal)
     } catch (error) {
       connection.close()
       throw error
@@ -69,6 +70,14 @@ class TLSSocket extends net.Socket {
   }
 }
 Object.setPrototypeOf(TLSSocket.prototype, tls.TLSSocket.prototype)
+
+/** As net.Socket's option, which would act before we are complete. */
+function abortOn (socket, signal) {
+  if (typeof signal !== 'object' || signal === null || !('aborted' in signal)) {
+    throw new errors.ERR_INVALID_ARG_TYPE('options.signal', 'AbortSignal', signal)
+  }
+  addAbortSignal(signal, socket)
+}
 
 function initialise (socket, raw, options, connection) {
   socket[kState] = CREATED
@@ -185,7 +194,8 @@ function onHandshake (socket) {
     : verifyPeer(socket, connection, options)
   if (error !== null) socket.destroy(error)
   else if (socket[kConnection] === connection) onSecure(socket, connection)
-  // Last: in node, connect() is the first to listen to it.
+  // Last: in node, connect() is the first to listen to it. Both come again
+  // after a renegotiation, and the peer is verified again.
   socket.emit('secure')
 }
 
@@ -286,7 +296,9 @@ function onFailure (socket, failure) {
   if (socket._hadError) return
   socket._hadError = true
   if (!socket._secureEstablished) {
-    socket.destroy(failure)
+    socket.destroy(socket[kQueue].pendingBytes > 0
+      ? errors.writeError(failure)
+      : failure)
     return
   }
   socket._emitTLSError(failure)

@@ -440,9 +440,10 @@ void etls_engine_consume_output(struct etls_engine *engine, size_t n);
 enum {
   ETLS_RECORDED_KEYLOG = 1,
   ETLS_RECORDED_SESSION = 2,
-  ETLS_RECORDED_OCSP = 4
+  ETLS_RECORDED_OCSP = 4,
+  ETLS_RECORDED_HANDSHAKE = 8 /* a renegotiation is complete; told once */
 };
-unsigned etls_engine_recorded(const struct etls_engine *engine);
+unsigned etls_engine_recorded(struct etls_engine *engine);
 /* Next recorded keylog line (with no newline), or NULL. Valid until the next
  * take or free. */
 const char *etls_engine_take_keylog(struct etls_engine *engine);
@@ -489,6 +490,8 @@ typedef void (*etls_der_visit)(void *arg, const uint8_t *der, size_t len);
 ETLS_MUST_USE enum etls_status etls_engine_visit_peer_certificates(
     struct etls_engine *engine, bool chain, etls_der_visit visit, void *arg,
     bool *self_signed, struct etls_error *error);
+/* How many of these, from the leaf on, the server itself sent. */
+size_t etls_engine_peer_chain_len(const struct etls_engine *engine);
 /* The client's own certificate. Calls visit 0 or 1 times. */
 ETLS_MUST_USE enum etls_status
 etls_engine_visit_own_certificate(struct etls_engine *engine,

@@ -165,8 +165,18 @@ unsigned int etls_engine_on_psk(SSL *ssl, const char *hint, char *identity,
 
 /* ---- all --------------------------------------------------------------- */
 
-unsigned etls_engine_recorded(const struct etls_engine *engine) {
-  unsigned bits = 0;
+/* Whether one more renegotiation is complete than last time. */
+static bool renegotiated(struct etls_engine *engine) {
+  if (!engine->opened || !SSL_is_init_finished(engine->ssl))
+    return false;
+  const long count = SSL_total_renegotiations(engine->ssl);
+  const bool more = count != engine->renegotiations;
+  engine->renegotiations = count;
+  return more;
+}
+
+unsigned etls_engine_recorded(struct etls_engine *engine) {
+  unsigned bits = renegotiated(engine) ? ETLS_RECORDED_HANDSHAKE : 0;
   if (engine->keylog != NULL)
     bits |= ETLS_RECORDED_KEYLOG;
   if (engine->sessions != NULL)

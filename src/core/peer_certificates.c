@@ -227,6 +227,11 @@ enum etls_status etls_engine_visit_peer_certificates(
   return ETLS_OK;
 }
 
+size_t etls_engine_peer_chain_len(const struct etls_engine *engine) {
+  const STACK_OF(X509) *sent = SSL_get_peer_cert_chain(engine->ssl);
+  return sent == NULL ? 0 : (size_t)sk_X509_num(sent);
+}
+
 enum etls_status etls_engine_visit_own_certificate(struct etls_engine *engine,
                                                    etls_der_visit visit,
                                                    void *arg,

@@ -22,7 +22,7 @@
 
 /* Events of a connection, as bits; lib/constants.js has the same. */
 enum connection_event {
-  EVENT_HANDSHAKE = 1, /* the handshake is complete, nothing read yet */
+  EVENT_HANDSHAKE = 1, /* a handshake is complete; the first one comes alone */
   EVENT_DATA = 2,      /* shared[SHARED_LENGTH] bytes of plaintext */
   EVENT_END = 4,       /* close_notify, or the transport's end */
   EVENT_SESSION = 8,   /* takeSession() has something */
@@ -93,18 +93,19 @@ struct connection {
   uint8_t *buffer;
   size_t buffer_size;
   struct connection *prev, *next;
-  unsigned pins;  /* frames that still use this struct */
-  bool finalized; /* the wrapper is gone: the last pin frees */
-  bool secured;   /* the handshake is complete */
-  bool reading;   /* JavaScript wants plaintext */
-  bool ended;     /* EVENT_END was given */
-  bool failed;    /* EVENT_ERROR was given */
-  bool blocked;   /* a write waits for EVENT_DRAIN */
-  bool stalled;   /* the kernel did not take all output */
-  bool finishing; /* SHUT_WR as soon as the output is gone */
-  bool farewell;  /* ... which is nothing but close_notify */
-  bool emitting;  /* inside emit(): output is flushed after it */
-  bool in_psk;    /* on OpenSSL's stack: close() is deferred */
+  unsigned pins;   /* frames that still use this struct */
+  bool finalized;  /* the wrapper is gone: the last pin frees */
+  bool secured;    /* the handshake is complete */
+  bool reading;    /* JavaScript wants plaintext */
+  bool ended;      /* EVENT_END was given */
+  bool failed;     /* EVENT_ERROR was given */
+  bool blocked;    /* a write waits for EVENT_DRAIN */
+  bool stalled;    /* the kernel did not take all output */
+  bool finishing;  /* SHUT_WR as soon as the output is gone */
+  bool farewell;   /* ... which is nothing but close_notify */
+  int write_errno; /* sending failed so; told when all was read */
+  bool emitting;   /* inside emit(): output is flushed after it */
+  bool in_psk;     /* on OpenSSL's stack: close() is deferred */
   bool close_deferred;
 };
 

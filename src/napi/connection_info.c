@@ -143,12 +143,12 @@ static void collect(void *arg, const uint8_t *der, size_t len) {
   napi_set_element(collector->env, collector->list, collector->count++, buffer);
 }
 
-/* peerCertificates(chain) -> [selfSigned, leaf, issuer, ...] as DER Buffers,
- * or undefined when the peer has none */
+/* peerCertificates(chain) -> [selfSigned, sent, leaf, issuer, ...] as DER
+ * Buffers, `sent` of them by the server; undefined when the peer has none */
 static napi_value peer_certificates(napi_env env, napi_callback_info info) {
   napi_value argv[1];
   struct connection *connection = begin(env, info, argv, 1);
-  struct collector collector = {env, NULL, 1};
+  struct collector collector = {env, NULL, 2};
   bool chain = false;
   bool self_signed = false;
   if (connection == NULL || !args_bool(env, argv[0], &chain) ||
@@ -160,9 +160,12 @@ static napi_value peer_certificates(napi_env env, napi_callback_info info) {
     error_throw_connection(env, &connection->binding->error);
     return NULL;
   }
-  if (collector.count == 1)
+  if (collector.count == 2)
     return NULL;
   napi_set_element(env, collector.list, 0, args_new_bool(env, self_signed));
+  napi_set_element(env, collector.list, 1,
+                   args_new_number(env, (double)etls_engine_peer_chain_len(
+                                            connection->engine)));
   return collector.list;
 }
 

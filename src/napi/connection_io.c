@@ -55,7 +55,7 @@ static napi_value start(napi_env env, napi_callback_info info) {
     return NULL;
   events = connection_pump(connection);
   if (connection->engine != NULL && connection->poll != NULL)
-    events |= loop_flush(connection);
+    loop_flush(connection);
   return new_events(env, events);
 }
 
@@ -118,7 +118,7 @@ static void settle(struct connection *connection, enum etls_status status,
          etls_engine_output(connection->engine, &data) <= HOLD_MAX;
   connection->blocked = false;
   if (connection->poll != NULL && !hold) {
-    shared[SHARED_EVENTS] = (int32_t)loop_flush(connection);
+    loop_flush(connection);
     connection->blocked = etls_engine_output(connection->engine, &data) > 0;
   }
   if (status == ETLS_WANT_INPUT)

@@ -46,7 +46,7 @@ void connection_close(struct connection *connection) {
   }
   /* What was written in this callback has not been sent yet. */
   if (connection->emitting && !connection->failed)
-    (void)loop_flush(connection);
+    loop_flush(connection);
   loop_detach(connection);
   etls_engine_free(connection->engine);
   connection->engine = NULL;
@@ -153,6 +153,8 @@ static uint32_t recorded(struct connection *connection) {
     events |= EVENT_SESSION;
   if ((bits & ETLS_RECORDED_OCSP) != 0)
     events |= EVENT_OCSP;
+  if ((bits & ETLS_RECORDED_HANDSHAKE) != 0)
+    events |= EVENT_HANDSHAKE;
   return events;
 }
 

@@ -100,6 +100,8 @@ void loop_update(struct connection *connection) {
     events |= UV_READABLE;
   if (!connection->failed && etls_engine_output(connection->engine, &data) > 0)
     events |= UV_WRITABLE;
+  if (connection->write_errno != 0 && !connection->failed)
+    events |= UV_READABLE; /* comes at once, and reports it */
   set_events(connection, events);
 }
 
@@ -111,8 +113,7 @@ static bool is_unheard_farewell(const struct connection *connection,
          error->sys_errno == EPIPE;
 }
 
-/* Output -> descriptor. Event bits: an error is told once. The error of an
- * earlier event is kept. */
+/* Output -> descriptor. Returns EVENT_DRAIN or 0. */
 static uint32_t flush(struct connection *connection) {
   const uint8_t *data = NULL;
   struct etls_error error;
@@ -130,10 +131,13 @@ static uint32_t flush(struct connection *connection) {
   } else if (status == ETLS_OK && connection->finishing) {
     status = etls_fd_transport_shut_write(&connection->transport, &error);
   }
-  if (status < 0 && !connection->failed) {
-    connection->failed = true;
-    connection->binding->error = error;
-    return EVENT_ERROR;
+  if (status < 0) {
+    /* The peer has closed. It may have said why, which is worth more: the
+     * alert is read first, see report_write_error. */
+    connection->write_errno = error.sys_errno;
+    etls_engine_consume_output(connection->engine,
+                               etls_engine_output(connection->engine, &data));
+    return 0;
   }
   if (status != ETLS_OK || !connection->blocked)
     return 0;
@@ -141,13 +145,9 @@ static uint32_t flush(struct connection *connection) {
   return EVENT_DRAIN;
 }
 
-uint32_t loop_flush(struct connection *connection) {
-  uint32_t events;
-  if (connection->emitting)
-    return 0; /* on_poll does it after emit() */
-  events = flush(connection);
+void loop_flush(struct connection *connection) {
+  (void)flush(connection);
   loop_update(connection);
-  return events & EVENT_ERROR;
 }
 
 /* Flushes, and lets JavaScript fill the room that this made, but only so
@@ -209,6 +209,19 @@ static void read_some(struct connection *connection) {
   }
 }
 
+static void report_write_error(struct connection *connection) {
+  struct etls_error *error = &connection->binding->error;
+  if (connection->engine == NULL || connection->failed ||
+      connection->write_errno == 0)
+    return;
+  etls_error_init(error);
+  error->status = ETLS_ERR_IO;
+  error->sys_errno = connection->write_errno;
+  error->syscall = "write";
+  connection->failed = true;
+  emit(connection, EVENT_ERROR);
+}
+
 static void on_poll(uv_poll_t *handle, int status, int events) {
   struct poll *poll = handle->data;
   struct connection *connection = poll->connection;
@@ -227,6 +240,7 @@ static void on_poll(uv_poll_t *handle, int status, int events) {
     read_some(connection);
   /* What waited, what JavaScript wrote just now, and the engine's answers. */
   flush_and_emit(connection);
+  report_write_error(connection);
   loop_update(connection);
   connection_unpin(connection);
   napi_close_handle_scope(env, scope);

@@ -20,9 +20,9 @@ int loop_attach(struct connection *connection, napi_value owner, int fd);
 void loop_detach(struct connection *connection);
 /* Polls for what connection->reading and its output ask for. */
 void loop_update(struct connection *connection);
-/* Sends what the engine has, the rest when the kernel can take it. Returns
- * EVENT_ERROR or 0. */
-uint32_t loop_flush(struct connection *connection);
+/* Sends what the engine has, the rest when the kernel can take it. An error is
+ * told by an event later. */
+void loop_flush(struct connection *connection);
 /* Whether this connection keeps the process alive. */
 void loop_ref(struct connection *connection, bool ref);
 /* Called when the environment ends, before its loop: closes all connections
