@@ -257,6 +257,16 @@ describe('the handshake', () => {
         socket.destroy()
       })
 
+      it('an upgrade of a Unix-domain socket works', async () => {
+        const socketPath = path.join(os.tmpdir(), `eager-tls-up-${process.pid}.sock`)
+        const server = await peers.tlsServer({ ...certs.server, path: socketPath })
+        const socket = await secured(await upgrade(server))
+        socket.write('ping')
+        assert.strictEqual(String(await take(socket, 4)), 'ping')
+        assert.strictEqual(socket.remoteAddress, undefined)
+        socket.destroy()
+      })
+
       it('connect(path) reaches a Unix-domain socket', async () => {
         const socketPath = path.join(os.tmpdir(), `eager-tls-${process.pid}.sock`)
         const server = await peers.tlsServer({ ...certs.server, path: socketPath })
