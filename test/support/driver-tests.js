@@ -12,8 +12,10 @@ const misnamed =
   /ERR_TLS_CERT_ALTNAME_INVALID|does not match certificate's altnames/
 
 /** The server as a child needs it, under the name that it can be verified by. */
-function plain ({ port, ports, user, password, database }) {
-  return { host: 'localhost', port, ports, user, password, database }
+function plain ({ port, ports, user, password, database, dir, implicit }) {
+  return {
+    host: 'localhost', port, ports, user, password, database, dir, implicit
+  }
 }
 
 /**
@@ -24,6 +26,8 @@ function plain ({ port, ports, user, password, database }) {
  * @param {object} expected
  * @param {object} expected.answer what the driver's answer() gives
  * @param {object} [expected.tls] TLS options besides `ca`
+ * @param {boolean} [expected.implicit] for drivers that can do both: TLS from
+ *   the first byte
  * @param {string} [expected.way] see driver-process.js
  * @param {number} [expected.megabytes] to be sent there and back; 0: the
  *   protocol does not allow it
@@ -35,17 +39,18 @@ function plain ({ port, ports, user, password, database }) {
  */
 function describeDriver (driver, server, expected) {
   const {
-    answer, tls = {}, way = 'require', megabytes = 5, opened = [1, 1, 1],
+    answer, tls = {}, implicit, way = 'require', megabytes = 5, opened = [1, 1, 1],
     resumed = [0, 1, 1], transport = 'fd',
     wrongName = { servername: 'hostb.test' }
   } = expected
   const title = [driver, ...Object.entries(tls).map(([k, v]) => `${k} ${v}`),
+    ...(implicit ? ['implicit TLS'] : []),
     ...(way === 'require' ? [] : [way])].join(', ')
 
   describe(title, function () {
     this.timeout(60_000)
     const run = (job) => runDriver(driver, {
-      server: plain(server), tls: { ca: String(server.ca), ...tls }, way, ...job
+      server: plain({ ...server, implicit }), tls: { ca: String(server.ca), ...tls }, way, ...job
     })
 
     describe('connects three times', () => {
