@@ -18,8 +18,8 @@ const { formatNumber, formatTable } = require('./lib/table')
 
 const benchmark = loadCase('rss')
 
-function median (entry) {
-  const values = entry.samples.map(({ rss }) => rss)
+function median (entry, metric) {
+  const values = entry.samples.map((sample) => sample[metric])
   return values.length === 0 ? NaN : summarise(values).median
 }
 
@@ -44,16 +44,21 @@ async function main () {
   }, ({ variant, contender }) => progress.step(`${variant} ${contender}`))
   progress.stop()
 
-  const rows = [['', 'RSS, MB', 'above plain TCP, MB']]
   for (const [variant, entries] of Object.entries(result.variants)) {
+    const rows = [[
+      variant, 'RSS, MB', 'above plain TCP', 'growth, MB', 'above plain TCP'
+    ]]
     for (const [name, entry] of Object.entries(entries)) {
-      rows.push([
-        `${name}, ${variant}`, formatNumber(median(entry)),
-        formatNumber(median(entry) - median(entries.plain))
-      ])
+      const yardstick = name.startsWith('eager')
+        ? entries['plain-loaded']
+        : entries.plain
+      rows.push([name, ...['rss', 'growth'].flatMap((metric) => [
+        formatNumber(median(entry, metric)),
+        formatNumber(median(entry, metric) - median(yardstick, metric))
+      ])])
     }
+    console.log(`\n${formatTable(rows)}`)
   }
-  console.log(`\nafter ${values.count} connections\n\n${formatTable(rows)}`)
 }
 
 main().catch((error) => {

@@ -101,6 +101,16 @@ const contenders = {
     plain: true,
     make: () => null
   },
+  'plain-loaded': {
+    about: 'node:net, no TLS, in a process that has loaded eager-tls',
+    runtime: 'node',
+    resumes: false,
+    plain: true,
+    make: () => {
+      require('../..')
+      return null
+    }
+  },
   floor: {
     about: 'a C program on OpenSSL, blocking socket',
     runtime: 'c',
