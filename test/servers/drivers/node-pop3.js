@@ -11,19 +11,17 @@ function deliver (server, body) {
   fs.writeFileSync(file, `Subject: test\n\n${body}\n`, { mode: 0o644 })
 }
 
-async function connect (server, tlsOptions) {
+/** Logs in with the first command. */
+function createClient (server, tlsOptions) {
   const { host, user, password, ports } = server
-  const client = new Pop3Command({
+  return new Pop3Command({
     host, port: ports.POP3S_PORT, tls: true, user, password, tlsOptions
   })
-  client.on('error', () => {})
-  await client.connect()
-  return client
 }
 
 /** What the first message in the mailbox has below its head. */
 async function takeFirst (server, tlsOptions) {
-  const client = await connect(server, tlsOptions)
+  const client = createClient(server, tlsOptions)
   const text = await client.RETR(1)
   await client.command('DELE', 1)
   await client.QUIT()
@@ -33,7 +31,7 @@ async function takeFirst (server, tlsOptions) {
 module.exports = {
   // The first login makes the mailbox.
   async open (server, tlsOptions) {
-    const client = await connect(server, tlsOptions)
+    const client = createClient(server, tlsOptions)
     await client.UIDL()
     return { client, server, tlsOptions }
   },
