@@ -56,7 +56,7 @@ const nonsense = [
   ['an SSH banner', 'SSH-2.0-OpenSSH_9.2\r\n', 'wrong version number'],
   ['an SMTP line', '220 mail.example ESMTP\r\n', 'wrong version number'],
   ['zeros', Buffer.alloc(64), 'wrong version number'],
-  ['a record too long', Buffer.from('160303ffff010203', 'hex'), 'packet length too long'],
+  ['a record too long', Buffer.from('160303ffff010203', 'hex'), /^(packet|data) length too long$/],
   ['application data', Buffer.from('1703030003010203', 'hex'), 'unexpected message'],
   ['an unknown handshake message',
     Buffer.concat([Buffer.from('1603030028', 'hex'), Buffer.alloc(40, 7)]), 'unexpected message'],
@@ -66,6 +66,7 @@ const nonsense = [
 
 /** Newer OpenSSL says "ssl/tls" where the older ones say "sslv3". */
 function pattern (reason) {
+  if (reason instanceof RegExp) return reason
   return new RegExp(`^${reason.replace(/^sslv3/, '(sslv3|ssl/tls)')}$`)
 }
 
@@ -73,7 +74,7 @@ function assertTlsError (error, reason) {
   assert.match(error.reason, pattern(reason))
   assert.strictEqual(error.library, 'SSL routines')
   assert.strictEqual(error.code,
-    `ERR_SSL_${error.reason.toUpperCase().replace(/[ /]/g, '_')}`)
+    `ERR_SSL_${error.reason.toUpperCase().replaceAll(' ', '_')}`)
   assert.ok(error.message.includes(error.reason))
   assert.ok(error instanceof Error)
 }

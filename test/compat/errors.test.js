@@ -14,6 +14,7 @@ const { closed, connected, failure, secured, take } = require('../support/socket
 const { eachSubject } = require('../support/subjects')
 const { traceOf } = require('../support/trace')
 const { uncaughtDuring } = require('../support/uncaught')
+const { HANDSHAKE_FAILURE } = require('../support/versions')
 
 const { ca } = certs
 
@@ -188,7 +189,7 @@ describe('errors', () => {
             socket: raw, ca, ciphers: 'ECDHE-RSA-AES256-GCM-SHA384'
           })
           const error = await failure(socket)
-          assert.strictEqual(error.code, 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE')
+          assert.strictEqual(error.code, HANDSHAKE_FAILURE)
           await rawClosed
           assert.strictEqual((await server.next('clientError')).code,
             'ERR_SSL_NO_SHARED_CIPHER')

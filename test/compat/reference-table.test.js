@@ -18,6 +18,7 @@ const { closed, connected, failure, secured } = require('../support/sockets')
 const { eachSubject } = require('../support/subjects')
 const { traceOf } = require('../support/trace')
 const { uncaughtDuring } = require('../support/uncaught')
+const { HANDSHAKE_FAILURE } = require('../support/versions')
 
 const { ca } = certs
 
@@ -52,15 +53,17 @@ describe('the reference table', () => {
       const socket = subject.connect({
         socket: await connected(server), ca, servername: 'hostb.test', session
       })
-      if (!subject.native) {
-        await secured(socket)
+      const outcome = await secured(socket).then(() => 'secure', (error) => error.code)
+      if (outcome === 'secure') {
+        // Newer versions of node look at the name on resumption, too.
+        assert.strictEqual(subject.kind, 'node')
         assert.strictEqual(socket.isSessionReused(), true)
         assert.strictEqual(socket.authorized, true)
         socket.destroy()
         return
       }
       // Row "resumed connections are verified" of docs/compat.md.
-      assert.strictEqual((await failure(socket)).code, 'ERR_TLS_CERT_ALTNAME_INVALID')
+      assert.strictEqual(outcome, 'ERR_TLS_CERT_ALTNAME_INVALID')
     })
 
     it('a session made under one trust store is no proof under another', async () => {
@@ -116,7 +119,7 @@ describe('the reference table', () => {
     })
 
     it('queued plaintext goes out whole before the ClientHello', async () => {
-      const size = 4 << 20
+      const size = 16 << 20
       const server = await peers.plainServer((socket, peer) => {
         const { size, tls } = peer.options
         const { Buffer } = peer.require('node:buffer')
@@ -281,7 +284,7 @@ describe('the reference table', () => {
         ...certs.server, ca, requestCert: true, maxVersion: 'TLSv1.2'
       })
       const events = await traceTo(server, () => {})
-      assert.deepStrictEqual(events, ['tls.error(ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE)',
+      assert.deepStrictEqual(events, [`tls.error(${HANDSHAKE_FAILURE})`,
         'raw.close(false)', 'tls.close(true)'])
     })
 

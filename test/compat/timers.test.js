@@ -120,7 +120,7 @@ describe('timers and options of the socket', () => {
         for (const name of ['setNoDelay', 'setKeepAlive']) {
           const original = raw._handle[name]
           raw._handle[name] = function (...args) {
-            calls.push([name, ...args])
+            calls.push([name, ...args.slice(0, 2)])
             return original.apply(this, args)
           }
         }

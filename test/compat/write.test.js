@@ -179,7 +179,7 @@ describe('writing and reading', () => {
           socket.write('queued', onTold)
           socket.destroy()
         })
-        assert.strictEqual(errors[1].code, 'ERR_STREAM_DESTROYED')
+        assert.match(errors[1].code, subject.native ? /^ERR_STREAM_DESTROYED$/ : /^E/)
         assert.strictEqual(errors.length, 2)
       })
 
