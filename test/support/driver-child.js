@@ -55,7 +55,11 @@ async function connection (index) {
     if (job.megabytes > 0 && index === 0) {
       const bytes = randomBytes(job.megabytes * 1_000_000)
       const { back, sum } = await driver.echo(client, bytes)
-      seen.echo = { sent: sha256(bytes), back: sha256(back), server: sum ?? null }
+      seen.echo = {
+        sent: sha256(bytes),
+        back: back === undefined ? null : sha256(back),
+        server: sum ?? null
+      }
     }
   })
   const after = counts()

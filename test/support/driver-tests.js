@@ -12,9 +12,18 @@ const misnamed =
   /ERR_TLS_CERT_ALTNAME_INVALID|does not match certificate's altnames/
 
 /** The server as a child needs it, under the name that it can be verified by. */
-function plain ({ port, ports, user, password, database, dir, implicit }) {
+function plain (server) {
+  const { port, ports, user, password, database, dir, implicit, proxy } = server
   return {
-    host: 'localhost', port, ports, user, password, database, dir, implicit
+    host: 'localhost',
+    port,
+    ports,
+    user,
+    password,
+    database,
+    dir,
+    implicit,
+    proxy
   }
 }
 
@@ -28,6 +37,8 @@ function plain ({ port, ports, user, password, database, dir, implicit }) {
  * @param {object} [expected.tls] TLS options besides `ca`
  * @param {boolean} [expected.implicit] for drivers that can do both: TLS from
  *   the first byte
+ * @param {boolean} [expected.proxy] for drivers that can do without: through
+ *   the proxy
  * @param {string} [expected.way] see driver-process.js
  * @param {number} [expected.megabytes] to be sent there and back; 0: the
  *   protocol does not allow it
@@ -39,7 +50,7 @@ function plain ({ port, ports, user, password, database, dir, implicit }) {
  */
 function describeDriver (driver, server, expected) {
   const {
-    answer, tls = {}, implicit, way = 'require', megabytes = 5, opened = [1, 1, 1],
+    answer, tls = {}, implicit, proxy, way = 'require', megabytes = 5, opened = [1, 1, 1],
     resumed = [0, 1, 1], transport = 'fd',
     wrongName = { servername: 'hostb.test' }
   } = expected
@@ -50,7 +61,7 @@ function describeDriver (driver, server, expected) {
   describe(title, function () {
     this.timeout(60_000)
     const run = (job) => runDriver(driver, {
-      server: plain({ ...server, implicit }), tls: { ca: String(server.ca), ...tls }, way, ...job
+      server: plain({ ...server, implicit, proxy }), tls: { ca: String(server.ca), ...tls }, way, ...job
     })
 
     describe('connects three times', () => {
@@ -70,10 +81,11 @@ function describeDriver (driver, server, expected) {
       })
 
       if (megabytes > 0) {
-        it(`carries ${megabytes} MB both ways unchanged`, () => {
+        it(`carries ${megabytes} MB unchanged`, () => {
           const { sent, back, server } = report.connections[0].echo
-          assert.strictEqual(back, sent)
-          if (server !== null) assert.strictEqual(server, sent)
+          const hashes = [back, server].filter((hash) => hash !== null)
+          assert.ok(hashes.length > 0)
+          for (const hash of hashes) assert.strictEqual(hash, sent)
         })
       }
 
