@@ -10,7 +10,9 @@ const tls = require('node:tls')
 const { connectWithNode, findFallback } = require('./connection')
 const errors = require('./errors')
 const { flattenContextOptions } = require('./options')
+const { isCreateSecureContextForeign } = require('./node-originals')
 const { validateOwnOptions } = require('./own-options')
+const { validateSession } = require('./session-format')
 const {
   kConnection, kConnectOptions, kHandshakeTimer
 } = require('./symbols')
@@ -112,6 +114,11 @@ function connect (...args) {
   const [given, callback] = normalise(args)
   const options = withDefaults(given)
   validate(options)
+  if (options.session) validateSession(options.session)
+  // Like node's, connect() asks whoever has put a function of his own there.
+  if (!options.secureContext && isCreateSecureContextForeign()) {
+    options.secureContext = tls.createSecureContext(options)
+  }
   if (findFallback(options) !== null) return connectWithNode(...args)
   if (!options.secureContext) {
     options.contextFields = flattenContextOptions(options)

@@ -118,12 +118,16 @@ function readStart (socket) {
 // The core has sent it before write() returned, or does after the callback.
 function sendWritten () {}
 
-/** close_notify, and FIN behind it. */
+/** close_notify, and FIN behind it. As in node, that is done later. */
 function finish (socket, queue) {
   socket[kConnection].shutdown()
   const queued = shared[SHARED.QUEUED]
-  if (shared[SHARED.EVENTS] & EVENT.ERROR) socket[kDeliver](EVENT.ERROR)
-  else if (queued !== 0) queue.wait()
+  if (shared[SHARED.EVENTS] & EVENT.ERROR) {
+    socket[kDeliver](EVENT.ERROR)
+    return
+  }
+  queue.wait()
+  if (queued === 0) setImmediate(() => queue.drain())
 }
 
 module.exports = {

@@ -17,4 +17,12 @@ function isReplaced () {
   return tls.connect !== connect
 }
 
-module.exports = { connect, createSecureContext, isReplaced }
+/** Whether a third party has put its own tls.createSecureContext() there. */
+function isCreateSecureContextForeign () {
+  return tls.createSecureContext !== createSecureContext &&
+    tls.createSecureContext !== tls[REGISTER_MARK]?.replaced.createSecureContext
+}
+
+module.exports = {
+  connect, createSecureContext, isCreateSecureContextForeign, isReplaced
+}

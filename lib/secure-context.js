@@ -74,6 +74,12 @@ class SecureContext {
     return secureContext.#options
   }
 
+  /** Whether somebody has had node's own context of it, and may have changed
+   * that (addCACert ...). */
+  static wasTaken (secureContext) {
+    return secureContext.#nodeContext !== undefined
+  }
+
   static isOurs (value) {
     return typeof value === 'object' && value !== null && #handle in value
   }
@@ -83,20 +89,21 @@ if (typeof tls.SecureContext === 'function') {
   Object.setPrototypeOf(SecureContext.prototype, tls.SecureContext.prototype)
 }
 
-const { handleOf, isOurs, optionsOf } = SecureContext
+const { handleOf, isOurs, optionsOf, wasTaken } = SecureContext
 delete SecureContext.handleOf
 delete SecureContext.isOurs
 delete SecureContext.optionsOf
+delete SecureContext.wasTaken
 
 /**
  * Whether the core cannot use this context: node:tls made it, or another copy
- * of this package.
+ * of this package, or somebody has had node's half of it.
  *
  * @param {unknown} secureContext
  * @returns {boolean}
  */
 function isForeign (secureContext) {
-  return !isOurs(secureContext)
+  return !isOurs(secureContext) || wasTaken(secureContext)
 }
 
 /**

@@ -39,11 +39,7 @@ function wrapSession (der, options) {
  */
 function unwrapSession (session, options) {
   if (typeof session === 'string') session = Buffer.from(session, 'latin1')
-  if (!ArrayBuffer.isView(session)) {
-    const error = new TypeError('Session must be a buffer')
-    error.code = 'ERR_INVALID_ARG_TYPE'
-    throw error
-  }
+  if (!ArrayBuffer.isView(session)) throw notASession()
   const bytes = Buffer.from(session.buffer, session.byteOffset,
     session.byteLength)
   const head = PREFIX.length + LENGTH_SIZE
@@ -56,4 +52,21 @@ function unwrapSession (session, options) {
   return bytes.subarray(end)
 }
 
-module.exports = { unwrapSession, wrapSession }
+/**
+ * The `session` option of connect(): until Node 21 it was no string.
+ *
+ * @param {unknown} session
+ */
+function validateSession (session) {
+  if (!ArrayBuffer.isView(session) && !(WRAPS && typeof session === 'string')) {
+    throw notASession()
+  }
+}
+
+function notASession () {
+  const error = new TypeError('Session must be a buffer')
+  error.code = 'ERR_INVALID_ARG_TYPE'
+  return error
+}
+
+module.exports = { unwrapSession, validateSession, wrapSession }

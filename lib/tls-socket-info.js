@@ -284,7 +284,8 @@ const getters = {
   bytesRead () { return this[kPlaintextRead] },
 
   bytesWritten () {
-    let bytes = this[kQueue].bytesWritten + this[kQueue].pendingBytes
+    const queue = this[kQueue]
+    let bytes = queue.bytesWritten + queue.pendingBytes - queue.aheadBytes
     for (const { chunk, encoding } of this.writableBuffer ?? []) {
       bytes += typeof chunk === 'string'
         ? Buffer.byteLength(chunk, encoding)

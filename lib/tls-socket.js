@@ -140,6 +140,7 @@ function begin (socket) {
 
 /** Opens the TCP or pipe connection that TLS is to run on; as net.Socket's. */
 proto.connect = function (...args) {
+  if (this[kConnection] === null) return this
   const [options, callback] = net._normalizeArgs(args)
   const raw = createRaw(this, options)
   this[kRaw] = raw
@@ -159,27 +160,56 @@ proto[kDeliver] = function (events) {
   const failure = events & EVENT.ERROR ? connection.takeError() : null
   const chunk = events & EVENT.DATA ? take(this) : null
   this._unrefTimer()
-  if (events & (EVENT.KEYLOG | EVENT.OCSP)) emitNotices(this, connection, events)
-  if (events & EVENT.HANDSHAKE && this[kConnection] === connection) onHandshake(this)
-  if (events & EVENT.SESSION && this[kConnection] === connection) onSessions(this, connection)
-  if (chunk !== null && this[kConnection] === connection) onData(this, chunk)
-  if (events & EVENT.DRAIN && this[kConnection] === connection) this[kQueue].drain()
-  if (events & EVENT.END && this[kConnection] === connection) onEnd(this)
-  if (failure !== null && this[kConnection] === connection) onFailure(this, failure)
+  if (events & EVENT.KEYLOG) guard(this, connection, emitKeylog, connection)
+  if (events & EVENT.OCSP) guard(this, connection, emitOcsp, connection)
+  if (events & EVENT.HANDSHAKE) guard(this, connection, onHandshake)
+  if (events & EVENT.SESSION) guard(this, connection, onSessions, connection)
+  if (chunk !== null) guard(this, connection, onData, chunk)
+  if (events & EVENT.DRAIN) guard(this, connection, onDrain)
+  if (events & EVENT.END) guard(this, connection, onEnd)
+  if (failure !== null) guard(this, connection, onFailure, failure)
 }
 
-function emitNotices (socket, connection, events) {
-  if (events & EVENT.KEYLOG) {
-    for (;;) {
-      if (socket[kConnection] !== connection) return
-      const line = connection.takeKeylog()
-      if (line === undefined) break
-      socket.emit('keylog', Buffer.from(`${line}\n`))
-    }
+/**
+ * One step, unless an earlier one has ended the connection. What a listener
+ * throws is an uncaught exception, as it is when node's core calls it, and
+ * keeps the connection from nothing.
+ */
+function guard (socket, connection, step, argument) {
+  if (socket[kConnection] !== connection) return
+  try {
+    step(socket, argument)
+  } catch (error) {
+    process.nextTick(rethrow, error)
   }
-  if (events & EVENT.OCSP && socket[kConnection] === connection) {
-    socket.emit('OCSPResponse', connection.takeOcsp())
+}
+
+function rethrow (error) {
+  throw error
+}
+
+function emitKeylog (socket, connection) {
+  while (socket[kConnection] === connection) {
+    const line = connection.takeKeylog()
+    if (line === undefined) return
+    emitGuarded(socket, 'keylog', Buffer.from(`${line}\n`))
   }
+}
+
+function emitGuarded (socket, event, argument) {
+  try {
+    socket.emit(event, argument)
+  } catch (error) {
+    process.nextTick(rethrow, error)
+  }
+}
+
+function emitOcsp (socket, connection) {
+  socket.emit('OCSPResponse', connection.takeOcsp())
+}
+
+function onDrain (socket) {
+  socket[kQueue].drain()
 }
 
 /** Complete, but not verified: nothing was decrypted or sent yet. */
@@ -222,7 +252,7 @@ function onSessions (socket, connection) {
     if (der === undefined) return
     const session = wrapSession(der, socket[kConnectOptions])
     // As in node: the last one before secureConnect is the one that is told.
-    if (socket[kState] === SECURE) socket.emit('session', session)
+    if (socket[kState] === SECURE) emitGuarded(socket, 'session', session)
     else socket[kSessions] = [session]
   }
 }
@@ -245,9 +275,14 @@ function take (socket) {
 }
 
 function onData (socket, chunk) {
-  const more = socket[kOnread] === null
-    ? socket.push(chunk)
-    : socket[kOnread].give(chunk)
+  let more = true
+  try {
+    more = socket[kOnread] === null
+      ? socket.push(chunk)
+      : socket[kOnread].give(chunk)
+  } catch (error) {
+    process.nextTick(rethrow, error)
+  }
   if (!more && socket[kConnection] !== null && !socket[kPaused]) {
     socket[kPaused] = true
     socket[kTransport].readStop(socket)

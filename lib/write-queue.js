@@ -4,9 +4,9 @@
  * From the stream's _write and _writev to the core. Three things happen here:
  *
  * - what is written before the connection is secure waits;
- * - writes of one tick are joined into full records: the first of them is
- *   acknowledged to the stream when the tick is over, upon which the stream
- *   hands over all that has piled up behind it;
+ * - writes of one tick are joined into full records: when the tick is over, what
+ *   has piled up in the stream behind the first one is sent with it, and skipped
+ *   when the stream hands it over;
  * - what the transport cannot take now is given again when it has drained, and
  *   only then is the write acknowledged.
  *
@@ -21,6 +21,8 @@ const { kConnection, kDeliver, kTransport } = require('./symbols')
 // A write of that size fills records of its own.
 const JOIN_MAX = 16384
 const STRING_MAX = 16384
+// So much is sent ahead of the stream at most.
+const AHEAD_MAX = 65536
 
 const { shared } = binding
 const unflushed = new Set()
@@ -43,6 +45,17 @@ function encodingOf (chunk, encoding) {
   }
 }
 
+/** Puts a chunk on a list; tells its length. */
+function append (list, chunk, encoding) {
+  let how = encodingOf(chunk, encoding)
+  if (how === -1) {
+    chunk = Buffer.from(chunk, encoding)
+    how = ENCODING.BUFFER
+  }
+  list.push(chunk, how)
+  return byteLength(chunk, how)
+}
+
 function toBuffer (chunk, encoding) {
   if (typeof chunk !== 'string') return chunk
   return Buffer.from(chunk, encoding === ENCODING.LATIN1 ? 'latin1' : 'utf8')
@@ -59,7 +72,10 @@ class WriteQueue {
   #open = false
   #scheduled = false
   #waiting = false
-  #joining = false
+  // Writes, and their bytes, that were sent ahead of the stream's own handing
+  // them over.
+  #ahead = 0
+  #aheadBytes = 0
 
   /** Bytes of plaintext that the core has taken. */
   bytesWritten = 0
@@ -76,6 +92,11 @@ class WriteQueue {
   /** Whether what this tick writes is yet to be sent. */
   get scheduled () {
     return this.#scheduled
+  }
+
+  /** Bytes that the core has taken and the stream still counts as buffered. */
+  get aheadBytes () {
+    return this.#aheadBytes
   }
 
   /** Bytes that were written to the stream and not yet taken by the core. */
@@ -99,14 +120,21 @@ class WriteQueue {
   }
 
   #add (chunk, encoding) {
-    const how = encodingOf(chunk, encoding)
-    if (how === -1) this.#list.push(Buffer.from(chunk, encoding), ENCODING.BUFFER)
-    else this.#list.push(chunk, how)
+    if (this.#ahead > 0) {
+      this.#ahead--
+      if (this.#ahead === 0) this.#aheadBytes = 0
+    } else {
+      append(this.#list, chunk, encoding)
+    }
   }
 
   #begin (callback) {
+    if (this.#list.length === 0) {
+      callback()
+      return
+    }
     this.#callback = callback
-    if (!this.#joining) this.#schedule()
+    this.#schedule()
   }
 
   #schedule () {
@@ -132,28 +160,26 @@ class WriteQueue {
       this.#socket[kTransport].sendOutput(this.#socket)
       return
     }
-    if (this.#list.length === 2 && this.#list[0].length < JOIN_MAX &&
-        this.#callback !== null) {
-      this.#join()
-      if (this.#socket[kConnection] === null) return
-    }
     if (this.#list.length > 0) this.#encrypt()
     else this.#settle()
   }
 
-  /** Acknowledges the first write, which makes the stream give the others. */
+  /** What the stream has buffered behind a small write goes with it. */
   #join () {
-    const callback = this.#callback
-    this.#callback = null
-    this.#joining = true
-    try {
-      callback()
-    } finally {
-      this.#joining = false
+    const entries = this.#socket.writableBuffer
+    if (!entries) return
+    let bytes = 0
+    for (const { chunk, encoding } of entries) {
+      if (bytes > AHEAD_MAX) break
+      bytes += append(this.#list, chunk, encoding)
+      this.#ahead++
     }
+    this.#aheadBytes = bytes
   }
 
   #encrypt () {
+    if (this.#ahead === 0 && this.#list.length === 2 &&
+        this.#list[0].length < JOIN_MAX) this.#join()
     const list = this.#list
     this.#list = []
     this.#send(list)
@@ -203,11 +229,6 @@ class WriteQueue {
       callback()
       return
     }
-    // Something may have been joined that nobody else will send.
-    if (this.#list.length > 0) {
-      this.#schedule()
-      return
-    }
     if (this.#final !== null && this.#open) this.#finish()
   }
 
@@ -221,7 +242,7 @@ class WriteQueue {
   /** Calls back when close_notify has been sent after all that was written. */
   end (callback) {
     this.#final = callback
-    if (!this.#joining) this.#schedule()
+    this.#schedule()
   }
 
   /**

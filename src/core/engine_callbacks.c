@@ -165,18 +165,22 @@ unsigned int etls_engine_on_psk(SSL *ssl, const char *hint, char *identity,
 
 /* ---- all --------------------------------------------------------------- */
 
-/* Whether one more renegotiation is complete than last time. */
-static bool renegotiated(struct etls_engine *engine) {
-  if (!engine->opened || !SSL_is_init_finished(engine->ssl))
-    return false;
-  const long count = SSL_total_renegotiations(engine->ssl);
-  const bool more = count != engine->renegotiations;
-  engine->renegotiations = count;
-  return more;
+/* TLS 1.3 has no renegotiation; what OpenSSL calls the end of a handshake
+ * there is a ticket that came. */
+static void on_info(const SSL *ssl, int where, int value) {
+  struct etls_engine *engine = NULL;
+  (void)value;
+  if ((where & SSL_CB_HANDSHAKE_DONE) == 0 ||
+      SSL_version(ssl) >= TLS1_3_VERSION)
+    return;
+  engine = etls_engine_of(ssl);
+  if (engine != NULL && engine->opened)
+    engine->renegotiated = true;
 }
 
 unsigned etls_engine_recorded(struct etls_engine *engine) {
-  unsigned bits = renegotiated(engine) ? ETLS_RECORDED_HANDSHAKE : 0;
+  unsigned bits = engine->renegotiated ? ETLS_RECORDED_HANDSHAKE : 0;
+  engine->renegotiated = false;
   if (engine->keylog != NULL)
     bits |= ETLS_RECORDED_KEYLOG;
   if (engine->sessions != NULL)
@@ -201,6 +205,7 @@ void etls_engine_install_callbacks(SSL_CTX *ctx) {
                                           SSL_SESS_CACHE_NO_INTERNAL |
                                           SSL_SESS_CACHE_NO_AUTO_CLEAR);
   SSL_CTX_sess_set_new_cb(ctx, on_new_session);
+  SSL_CTX_set_info_callback(ctx, on_info);
   SSL_CTX_set_keylog_callback(ctx, on_keylog);
   SSL_CTX_set_tlsext_status_cb(ctx, on_ocsp);
 }

@@ -53,7 +53,7 @@ struct etls_engine {
   bool opened;                /* the handshake came to its end */
   bool input_ended;           /* feed_end was called */
   bool entered;               /* inside OpenSSL: calls are refused */
-  long renegotiations;        /* complete ones, already told */
+  bool renegotiated;          /* and recorded() has not told yet */
 
   bool want_keylog;
   bool want_sessions;

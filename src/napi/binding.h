@@ -96,6 +96,7 @@ struct connection {
   unsigned pins;   /* frames that still use this struct */
   bool finalized;  /* the wrapper is gone: the last pin frees */
   bool secured;    /* the handshake is complete */
+  bool accepted;   /* ... and JavaScript has verified the peer */
   bool reading;    /* JavaScript wants plaintext */
   bool ended;      /* EVENT_END was given */
   bool failed;     /* EVENT_ERROR was given */

@@ -112,9 +112,11 @@ static napi_value use_store(napi_env env, napi_callback_info info) {
 /* acceptSessions(): this connection was verified */
 static napi_value accept_sessions(napi_env env, napi_callback_info info) {
   struct connection *connection = begin(env, info, NULL, 0);
-  if (connection != NULL)
-    etls_engine_accept_sessions(connection->engine,
-                                loop_now_ms(connection->binding));
+  if (connection == NULL)
+    return NULL;
+  connection->accepted = true;
+  etls_engine_accept_sessions(connection->engine,
+                              loop_now_ms(connection->binding));
   return NULL;
 }
 

@@ -45,7 +45,7 @@ void connection_close(struct connection *connection) {
     return;
   }
   /* What was written in this callback has not been sent yet. */
-  if (connection->emitting && !connection->failed)
+  if (connection->emitting && connection->accepted && !connection->failed)
     loop_flush(connection);
   loop_detach(connection);
   etls_engine_free(connection->engine);
