@@ -38,6 +38,7 @@ module.exports = {
   count: 100,
   smoke: 3,
   bundle: true,
+  charts: ['one CA', 'fresh Buffer'],
   variants: Object.fromEntries(Object.keys(shapes).map((shape) =>
     [shape, { shape }])),
   wants: { resume: false },

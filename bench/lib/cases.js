@@ -14,6 +14,7 @@
  *   nodeArgs    arguments of node
  *   bundle      needs the bundle of 120 roots
  *   variants    { name: wants }; without it there is one, 'default'
+ *   charts      the variants that charts are drawn of, if not all
  *   wants       { resume, mtls, singleUse }
  *   floor       arguments of the C program, if it takes part
  *   warmUp(bench, count), round(bench, count) -> samples by metric

@@ -70,7 +70,7 @@ function lineChart ({ title, xTitle, yTitle, series }) {
     width: 640,
     height: 320,
     data: { values },
-    mark: { type: 'line', strokeWidth: 2, interpolate: 'monotone' },
+    mark: { type: 'line', strokeWidth: 2 },
     encoding: {
       x: { field: 'x', type: 'quantitative', title: xTitle, axis: { grid: false } },
       y: { field: 'y', type: 'quantitative', title: yTitle },
@@ -118,7 +118,7 @@ function barChart ({ title, xTitle, rows }) {
         }
       }
     }, {
-      mark: { type: 'rule', color: INK, stroke: FAINT, strokeWidth: 1.5 },
+      mark: { type: 'rule', color: FAINT, strokeWidth: 1.5 },
       encoding: {
         y,
         x: { field: 'low', type: 'quantitative' },

@@ -66,6 +66,8 @@ function mysql (socket, secure) {
     if (bytes.length < REQUEST_LENGTH) return
     socket.removeListener('data', onData)
     if (bytes.length > REQUEST_LENGTH) {
+      // Else it would flow on, to nobody.
+      socket.pause()
       socket.unshift(bytes.subarray(REQUEST_LENGTH))
     }
     secure()
