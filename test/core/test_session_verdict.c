@@ -1,6 +1,6 @@
 /*
- * Tests of session_resume.c: the verdict on a certificate chain travels with
- * the sessions, and resumption ends when it does.
+ * Tests of session_bound.c and session_resume.c: the verdict on a certificate
+ * chain travels with the sessions, and resumption ends when it does.
  */
 #include "sessions.h"
 
@@ -171,9 +171,41 @@ static void foreign_sessions_are_verified_as_servers(void **state) {
   }
 }
 
+static void bounds_are_those_of_the_whole_chain(void **state) {
+  (void)state;
+  struct identity root = identity_new("root", NULL, true, -500, 300);
+  struct identity leaf = identity_new("leaf", &root, false, -100, 900);
+  STACK_OF(X509) *chain = sk_X509_new_null();
+  sk_X509_push(chain, leaf.cert);
+  sk_X509_push(chain, root.cert);
+  struct etls_session_bound bound;
+  int64_t now = (int64_t)time(NULL);
+  etls_session_bound_init(&bound, X509_V_OK, leaf.cert, chain, 0);
+  assert_in_range(bound.not_after, now + 295, now + 300);
+  assert_in_range(bound.not_before, now - 105, now - 99);
+  assert_int_equal(bound.until, bound.not_after);
+  assert_int_equal(etls_session_bound_verdict(&bound, now), X509_V_OK);
+  assert_int_equal(etls_session_bound_verdict(&bound, bound.not_after - 1),
+                   X509_V_OK);
+  assert_int_equal(etls_session_bound_verdict(&bound, bound.not_after),
+                   X509_V_ERR_CERT_HAS_EXPIRED);
+  assert_int_equal(etls_session_bound_verdict(&bound, bound.not_before - 1),
+                   X509_V_ERR_CERT_NOT_YET_VALID);
+  etls_session_bound_init(&bound, X509_V_ERR_CERT_REJECTED, leaf.cert, NULL,
+                          now + 50);
+  assert_in_range(bound.not_after, now + 895, now + 900);
+  assert_int_equal(bound.until, now + 50);
+  assert_int_equal(etls_session_bound_verdict(&bound, now + 10000),
+                   X509_V_ERR_CERT_REJECTED);
+  sk_X509_free(chain);
+  identity_free(&root);
+  identity_free(&leaf);
+}
+
 int main(void) {
   support_init();
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bounds_are_those_of_the_whole_chain),
       cmocka_unit_test(verdicts_are_inherited),
       cmocka_unit_test(dates_are_checked_again),
       cmocka_unit_test(resumption_ends_with_the_first_certificate),
