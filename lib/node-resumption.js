@@ -17,6 +17,7 @@ const tls = require('node:tls')
 
 const { peerCertificate, peerX509Certificate } = require('./certificate')
 const { identityName, isDefaultCheck } = require('./identity')
+const { mayResume } = require('./may-resume')
 const { findExported } = require('./node-exported')
 
 // Other runtimes have sessions of their own kinds.
@@ -34,8 +35,7 @@ const IS_NODE = process.release?.name === 'node' &&
 function peerKey (contextKey, options) {
   const check = options.checkServerIdentity ?? tls.checkServerIdentity
   if (!IS_NODE || contextKey === null || !isDefaultCheck(check) ||
-      options.sessionReuse === false || options.requestOCSP ||
-      options.pskCallback) {
+      !mayResume(options, options.socket)) {
     return null
   }
   const alpn = {}

@@ -4,6 +4,7 @@
  * Which sessions a connection offers and leaves behind.
  */
 
+const { mayResume } = require('./may-resume')
 const { peerKey } = require('./peer-key')
 const { kRaw } = require('./symbols')
 
@@ -24,8 +25,7 @@ function remotePort (raw) {
  * @param {object} options of the connection
  */
 function useSessions (socket, connection, options) {
-  if (options.sessionReuse === false || options.requestOCSP ||
-      options.pskCallback) return
+  if (!mayResume(options, socket[kRaw])) return
   // An https.Agent hands its connections the sessions that it wants used.
   if (options._agentKey !== undefined) return
   const key = peerKey(options, remotePort(socket[kRaw]),

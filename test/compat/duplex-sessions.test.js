@@ -1,0 +1,42 @@
+'use strict'
+
+const assert = require('node:assert')
+
+const certs = require('../support/certs')
+const { duplexOver } = require('../support/duplexes')
+const { usePeers } = require('../support/peers')
+const { closed, connected, secured, take } = require('../support/sockets')
+const { subjects } = require('../support/subjects')
+
+for (const subject of subjects().filter(({ kind }) => kind === 'eager')) {
+  describe(`sessions over a Duplex that is no socket, with ${subject.name}`, () => {
+    const peers = usePeers()
+
+    // [what, how the raw socket is carried, options, whether it is resumed]
+    const rows = [
+      ['are left alone', duplexOver, {}, false],
+      ['are used if that is wanted', duplexOver, { sessionReuse: true }, true],
+      ['are another matter than over a socket', (raw) => raw, {}, true]
+    ]
+    for (const [what, carry, options, expected] of rows) {
+      it(what, async () => {
+        subject.tls.clear()
+        const peer = await peers.tlsServer({
+          ...certs.server, maxVersion: 'TLSv1.2'
+        })
+        const reused = []
+        for (let i = 0; i < 2; i++) {
+          const socket = await secured(subject.connect({
+            socket: carry(await connected(peer)), ca: certs.ca, ...options
+          }))
+          reused.push(socket.isSessionReused())
+          socket.write('ping')
+          assert.strictEqual(String(await take(socket, 4)), 'ping')
+          socket.destroy()
+          await closed(socket)
+        }
+        assert.deepStrictEqual(reused, [false, expected])
+      })
+    }
+  })
+}
