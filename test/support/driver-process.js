@@ -34,6 +34,7 @@ const ways = {
  * @param {number} [job.megabytes] to be sent there and back on the first one
  * @param {object[]} [job.refusals] { tls, host } that must not lead to a
  *   connection
+ * @param {boolean} [job.collect] what was forgotten is collected at the end
  * @param {string} [job.extra] a further function of the driver's file
  * @returns {Promise<object>} the child's report, with `output`, `status` and
  *   `signal`
@@ -50,7 +51,7 @@ function runDriver (driver, job) {
     driver: path.join(__dirname, '..', 'servers', 'drivers', driver)
   }
   const child = spawn(process.execPath, [
-    ...ways[complete.way], path.join(__dirname, 'driver-child.js'),
+    '--expose-gc', ...ways[complete.way], path.join(__dirname, 'driver-child.js'),
     JSON.stringify(complete)
   ], { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
   const end = () => child.kill('SIGKILL')

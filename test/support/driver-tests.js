@@ -45,12 +45,14 @@ function plain (server) {
  * @param {number[]} [expected.opened] TLS connections for each of the three
  * @param {'fd'|'stream'} [expected.transport] of all of them
  * @param {number[]} [expected.resumed] how many of them resume a session
- * @param {object|null} [expected.wrongName] what makes the driver ask for
+ * @param {boolean} [expected.collect] the driver forgets its TLS sockets
+ *   instead of closing them: they are freed when they are collected
+ * @param {object} [expected.wrongName] what makes the driver ask for
  *   another name than the server has: TLS options, and `host` to connect to
  */
 function describeDriver (driver, server, expected) {
   const {
-    answer, tls = {}, implicit, proxy, way = 'require', megabytes = 5, opened = [1, 1, 1],
+    answer, tls = {}, implicit, proxy, collect, way = 'require', megabytes = 5, opened = [1, 1, 1],
     resumed = [0, 1, 1], transport = 'fd',
     wrongName = { servername: 'hostb.test' }
   } = expected
@@ -61,7 +63,11 @@ function describeDriver (driver, server, expected) {
   describe(title, function () {
     this.timeout(60_000)
     const run = (job) => runDriver(driver, {
-      server: plain({ ...server, implicit, proxy }), tls: { ca: String(server.ca), ...tls }, way, ...job
+      server: plain({ ...server, implicit, proxy }),
+      tls: { ca: String(server.ca), ...tls },
+      way,
+      collect,
+      ...job
     })
 
     describe('connects three times', () => {
