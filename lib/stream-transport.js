@@ -8,12 +8,13 @@
  * mode and pauses behind. Its read buffer stays empty.
  */
 
+const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const net = require('node:net')
 const { EVENT } = require('./constants')
 const { ERR_STREAM_WRAP } = require('./errors')
 const {
-  kConnection, kDeliver, kPaused, kQueue, kRaw, kRawEnded, kTlsSocket
+  kConnection, kDeliver, kPaused, kQueue, kRaw, kRawEnded, kResource, kTlsSocket
 } = require('./symbols')
 
 /** Put on the raw socket as its push(). */
@@ -53,8 +54,13 @@ function receive (socket, raw, chunk, encoding) {
   deliverAll(socket, connection, connection.receive(chunk))
 }
 
-/** Delivers until the core wants input, JavaScript no more, or all is over. */
+/** In the asynchronous context of the upgrade, not of who feeds the Duplex. */
 function deliverAll (socket, connection, events) {
+  socket[kResource].runInAsyncScope(deliver, null, socket, connection, events)
+}
+
+/** Delivers until the core wants input, JavaScript no more, or all is over. */
+function deliver (socket, connection, events) {
   for (;;) {
     if (events !== 0) socket[kDeliver](events)
     if (socket[kConnection] !== connection) return
@@ -157,6 +163,7 @@ function attachByEvents (socket, raw) {
 }
 
 function attach (socket, raw) {
+  socket[kResource] = new AsyncResource('EAGERTLS')
   if (raw._readableState === undefined || typeof raw.push !== 'function') {
     attachByEvents(socket, raw)
   } else {

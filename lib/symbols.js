@@ -28,6 +28,7 @@ module.exports = {
   kRawClosing: Symbol('raw socket is closing'),
   kRawEnded: Symbol('raw stream has ended'),
   kReady: Symbol('raw socket is ready'),
+  kResource: Symbol('asynchronous context'),
   kSessions: Symbol('sessions before secureConnect'),
   kState: Symbol('state'),
   kTimeout,

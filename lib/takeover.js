@@ -9,6 +9,7 @@
  * remove, but for 'connect', as in node.
  */
 
+const { AsyncResource } = require('node:async_hooks')
 const net = require('node:net')
 const errors = require('./errors')
 const fd = require('./fd-transport')
@@ -116,12 +117,13 @@ function onRawError (socket, error) {
 
 function waitForConnect (socket, raw, demanded) {
   socket.connecting = true
-  raw.once('connect', () => {
+  // What follows belongs to the upgrade, not to the connect().
+  raw.once('connect', AsyncResource.bind(() => {
     if (socket.destroyed || raw[kTlsSocket] !== socket) return
     choose(socket, raw, demanded)
     socket.connecting = false
     socket.emit('connect')
-  })
+  }))
 }
 
 /** The raw socket is connected: from here on it reads for nobody else. */

@@ -212,21 +212,27 @@ function onDrain (socket) {
   socket[kQueue].drain()
 }
 
-/** Complete, but not verified: nothing was decrypted or sent yet. */
+/**
+ * Complete, but not verified: nothing was decrypted or sent yet. In node,
+ * connect() is the first to listen to 'secure', and those who come to listen
+ * meanwhile are not told. It comes again after a renegotiation, and so does the
+ * verification.
+ */
 function onHandshake (socket) {
-  const connection = socket[kConnection]
-  socket.alpnProtocol = connection.alpn()
-  if (socket.servername === null) socket.servername = connection.servername()
-  socket._secureEstablished = true
-  const options = socket[kConnectOptions]
-  const error = options === null
-    ? null
-    : verifyPeer(socket, connection, options)
-  if (error !== null) socket.destroy(error)
-  else if (socket[kConnection] === connection) onSecure(socket, connection)
-  // Last: in node, connect() is the first to listen to it. Both come again
-  // after a renegotiation, and the peer is verified again.
+  socket.prependOnceListener('secure', onSecureEvent)
   socket.emit('secure')
+}
+
+function onSecureEvent () {
+  const connection = this[kConnection]
+  if (connection === null) return
+  this.alpnProtocol = connection.alpn()
+  if (this.servername === null) this.servername = connection.servername()
+  this._secureEstablished = true
+  const options = this[kConnectOptions]
+  const error = options === null ? null : verifyPeer(this, connection, options)
+  if (error !== null) this.destroy(error)
+  else if (this[kConnection] === connection) onSecure(this, connection)
 }
 
 function onSecure (socket, connection) {
@@ -330,6 +336,7 @@ function onFailure (socket, failure) {
   }
   if (socket._hadError) return
   socket._hadError = true
+  socket[kTransport].sendLast(socket)
   if (!socket._secureEstablished) {
     socket.destroy(socket[kQueue].pendingBytes > 0
       ? errors.writeError(failure)

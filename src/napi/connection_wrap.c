@@ -44,8 +44,11 @@ void connection_close(struct connection *connection) {
     connection->close_deferred = true;
     return;
   }
-  /* What was written in this callback has not been sent yet. */
-  if (connection->emitting && connection->accepted && !connection->failed)
+  /* What was written in this callback, or the alert that says what was wrong,
+   * has not been sent yet. Before the peer is verified nothing else is. */
+  if (connection->emitting &&
+      (connection->accepted ||
+       etls_engine_state(connection->engine) == ETLS_STATE_FAILED))
     loop_flush(connection);
   loop_detach(connection);
   etls_engine_free(connection->engine);
