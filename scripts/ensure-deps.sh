@@ -31,6 +31,7 @@ extended slapd
 extended redis-server
 extended nats-server
 extended mosquitto
+extended rabbitmq-server
 check   clang
 check   clang-format
 check   clang-tidy

@@ -34,7 +34,8 @@ const kinds = {
   slapd: { ports: ['PORT'], user: 'cn=admin,dc=example,dc=test' },
   redis: { ports: ['PORT'], user: 'default' },
   nats: { ports: ['PORT'], user: 'tester' },
-  mosquitto: { ports: ['PORT'], user: 'tester' }
+  mosquitto: { ports: ['PORT'], user: 'tester' },
+  rabbitmq: { ports: ['PORT', 'EPMD_PORT', 'DIST_PORT'], user: 'tester' }
 }
 
 /** As many ports as asked for that nobody listens on just now. */
