@@ -5,7 +5,7 @@ const neostandard = require('neostandard')
 module.exports = [
   ...neostandard({
     env: ['mocha'],
-    ignores: ['build/', '.sanitized/', '.runtimes/', 'test/.pki/', 'test/.servers/', 'prebuilds/', 'bench/results/'],
+    ignores: ['build/', '.prebuild/', '.sanitized/', '.runtimes/', 'test/.pki/', 'test/.servers/', 'prebuilds/', 'bench/results/'],
     ts: true
   }),
   {

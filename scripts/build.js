@@ -9,22 +9,12 @@
 // and the runtime of the sanitizer in LD_PRELOAD (scripts/test-sanitized.sh).
 
 const { spawnSync } = require('node:child_process')
-const fs = require('node:fs')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { findNodeDir } = require('./node-dir')
+const { makeShadowTree } = require('./shadow-tree')
 
 const root = path.join(__dirname, '..')
-const linked = ['binding.gyp', 'deps', 'node_modules', 'package.json', 'src']
-
-/** Makes a directory beside build/ that holds the same sources by links. */
-function makeShadowTree (dir) {
-  fs.mkdirSync(dir, { recursive: true })
-  for (const name of linked) {
-    const link = path.join(dir, name)
-    if (!fs.existsSync(link)) fs.symlinkSync(path.join('..', name), link)
-  }
-}
 
 const { values } = parseArgs({
   options: {

@@ -1,13 +1,24 @@
 'use strict'
 
 // npm's install step: keeps a prebuilt binary that loads, else builds from
-// source, with the headers that came with node where there are any.
+// source, with the headers that came with node where there are any. Where that
+// cannot be done, the package runs on node:tls and says so when it is used:
+// nobody's installation fails for it, unless they asked for a build.
+
+const { spawnSync } = require('node:child_process')
 
 const { findNodeDir } = require('./node-dir')
 
+const env = { ...process.env }
 const nodeDir = findNodeDir()
-if (nodeDir !== null && process.env.npm_config_nodedir === undefined) {
-  process.env.npm_config_nodedir = nodeDir
-}
+if (nodeDir !== null) env.npm_config_nodedir ??= nodeDir
 
-require('node-gyp-build/bin')
+const { status } = spawnSync(process.execPath,
+  [require.resolve('node-gyp-build/bin.js')], { env, stdio: 'inherit' })
+
+if (status !== 0) {
+  const demanded = env.npm_config_build_from_source === 'true'
+  console.error('eager-tls: the native core could not be built here' +
+    (demanded ? '.' : '; node:tls will be used in its place.'))
+  if (demanded) process.exitCode = 1
+}
