@@ -9,6 +9,9 @@ const proxied = { answer: `${answer}, through the proxy`, proxy: true }
 describe('HTTPS and WebSocket', () => {
   const server = useScripted('web')
 
+  describeDriver('https', server, {
+    answer, opened: [2, 1, 1], resumed: [1, 1, 1]
+  })
   describeDriver('undici', server, { answer })
   describeDriver('undici', server, { answer, way: 'hook' })
   describeDriver('ws', server, { answer })
