@@ -6,8 +6,8 @@
  * Until Node 21 that is the DER of the SSL_SESSION. Since 22 node puts the name
  * in front that the connection was verified for, and ignores sessions of
  * another name, or without one if the connection is to be verified. We give
- * what the running version gives, so that it can be handed to node:tls, and
- * take both: what a session may be used for is the core's to decide.
+ * and take what the running version does, so that sessions can be handed to
+ * and fro; older versions take the newer form, too.
  */
 
 const { Buffer } = require('node:buffer')
@@ -24,8 +24,8 @@ const WRAPS = Number(process.versions.node.split('.', 1)[0]) >= 22
  * @returns {Buffer}
  */
 function wrapSession (der, options) {
-  if (!WRAPS || options === null) return der
-  const name = Buffer.from(String(identityName(options)))
+  if (!WRAPS) return der
+  const name = Buffer.from(String(identityName(options ?? {})))
   const header = Buffer.alloc(PREFIX.length + LENGTH_SIZE)
   PREFIX.copy(header)
   header.writeUInt16BE(name.length, PREFIX.length)
@@ -35,20 +35,21 @@ function wrapSession (der, options) {
 /**
  * @param {string | ArrayBufferView} session
  * @param {object | null} options of the connection
- * @returns {ArrayBufferView | null} the DER; null: it is another name's
+ * @returns {ArrayBufferView | null} the DER; null: it may not be used
  */
 function unwrapSession (session, options) {
+  options ??= {}
   if (typeof session === 'string') session = Buffer.from(session, 'latin1')
   if (!ArrayBuffer.isView(session)) throw notASession()
   const bytes = Buffer.from(session.buffer, session.byteOffset,
     session.byteLength)
   const head = PREFIX.length + LENGTH_SIZE
   if (bytes.length < head || !bytes.subarray(0, PREFIX.length).equals(PREFIX)) {
-    return bytes
+    return WRAPS && options.rejectUnauthorized !== false ? null : bytes
   }
   const end = head + bytes.readUInt16BE(PREFIX.length)
   const name = bytes.toString('utf8', head, end)
-  if (options !== null && name !== identityName(options)) return null
+  if (name !== identityName(options)) return null
   return bytes.subarray(end)
 }
 

@@ -121,7 +121,8 @@ static void settle(struct connection *connection, enum etls_status status,
     loop_flush(connection);
     connection->blocked = etls_engine_output(connection->engine, &data) > 0;
   }
-  if (status == ETLS_WANT_INPUT)
+  /* In a renegotiation; after END there is nothing that could finish it. */
+  if (status == ETLS_WANT_INPUT || status == ETLS_END)
     connection->blocked = true;
   shared[SHARED_QUEUED] = (connection->blocked ? QUEUED_WAIT : 0) |
                           (status != ETLS_OK ? QUEUED_REST : 0);
@@ -275,7 +276,8 @@ static napi_value shutdown_method(napi_env env, napi_callback_info info) {
   status =
       etls_engine_shutdown(connection->engine, &connection->binding->error);
   connection->finishing = true;
-  settle(connection, status, false);
+  /* END: in the middle of a renegotiation. There is no close_notify then. */
+  settle(connection, status == ETLS_END ? ETLS_OK : status, false);
   return NULL;
 }
 
