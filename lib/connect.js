@@ -120,12 +120,12 @@ function connect (...args) {
     options.secureContext = tls.createSecureContext(options)
   }
   if (findFallback(options) !== null) return connectWithNode(...args)
+  let contextFields = null
   if (!options.secureContext) {
-    options.contextFields = flattenContextOptions(options)
-    if (options.contextFields.unsupported !== null) return connectWithNode(...args)
+    contextFields = flattenContextOptions(options)
+    if (contextFields.unsupported !== null) return connectWithNode(...args)
   }
-  const socket = new TLSSocket(options.socket, options)
-  delete options.contextFields
+  const socket = new TLSSocket(options.socket, options, contextFields)
   socket[kConnectOptions] = options
   if (callback) socket.once('secureConnect', callback)
   socket._releaseControl()

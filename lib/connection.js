@@ -57,11 +57,12 @@ function connectWithNode (...args) {
  * The options are those of the connection and of its context.
  *
  * @param {object} options ALPNProtocols becomes the wire format
+ * @param {object | null} [contextFields] of flattenContextOptions()
  * @returns {object} native
  */
-function createConnection (options) {
+function createConnection (options, contextFields) {
   observe.watchContexts()
-  const connection = newConnection(options)
+  const connection = newConnection(options, contextFields)
   try {
     prepare(connection, options)
   } catch (error) {
@@ -73,10 +74,10 @@ function createConnection (options) {
   return connection
 }
 
-function newConnection (options) {
+function newConnection (options, contextFields) {
   const context = options.secureContext || options.credentials
   if (context) return new binding.Connection(handleOf(context), null, false)
-  const { fields, usesDefaultRoots } = options.contextFields ??
+  const { fields, usesDefaultRoots } = contextFields ??
     flattenContextOptions(options)
   if (usesDefaultRoots) syncDefaultRoots(binding)
   return new binding.Connection(null, fields, options.singleUse === true)

@@ -12,43 +12,55 @@ const { kConnection, kDeliver, kTlsSocket } = require('./symbols')
 
 const { shared } = binding
 
-/* Methods put on the raw socket's handle: whatever net.Socket calls to read,
- * reading does not start, and what keeps the process alive is our poll. */
-function neverRead () {
-  return 0
-}
-
-function ref () {
-  this[kTlsSocket][kConnection]?.ref(true)
-  return Object.getPrototypeOf(this).ref.call(this)
-}
-
-function unref () {
-  this[kTlsSocket][kConnection]?.ref(false)
-  return Object.getPrototypeOf(this).unref.call(this)
-}
-
-/* Getters put on the raw socket: its handle sees none of the traffic. */
-const byteCounts = {
-  bytesRead: {
-    configurable: true,
-    enumerable: true,
-    get () { return ownCount(this, 'bytesRead') + ciphertext(this)[0] }
+/* What the handle of an upgraded socket has in place of its own. */
+const overrides = {
+  /** Whatever net.Socket calls to read, reading does not start. */
+  readStart () {
+    return 0
   },
-  bytesWritten: {
-    configurable: true,
-    enumerable: true,
-    get () { return ownCount(this, 'bytesWritten') + ciphertext(this)[1] }
+
+  /** What keeps the process alive is our poll. */
+  ref () {
+    this[kTlsSocket]?.[kConnection]?.ref(true)
+    return baseOf(this).ref.call(this)
+  },
+
+  unref () {
+    this[kTlsSocket]?.[kConnection]?.ref(false)
+    return baseOf(this).unref.call(this)
+  },
+
+  /** The handle itself sees none of the traffic. */
+  get bytesRead () {
+    return Reflect.get(baseOf(this), 'bytesRead', this) + ciphertext(this)[0]
+  },
+
+  get bytesWritten () {
+    return Reflect.get(baseOf(this), 'bytesWritten', this) + ciphertext(this)[1]
   }
 }
 
-function ownCount (raw, name) {
-  return Reflect.get(Object.getPrototypeOf(raw), name, raw) ?? 0
+// By the prototype of the handle, TCP's or Pipe's.
+const prototypes = new WeakMap()
+
+function baseOf (handle) {
+  return Object.getPrototypeOf(Object.getPrototypeOf(handle))
+}
+
+function upgradedPrototype (base) {
+  let prototype = prototypes.get(base)
+  if (prototype === undefined) {
+    prototype = Object.create(base, Object.getOwnPropertyDescriptors(overrides))
+    prototypes.set(base, prototype)
+    prototypes.set(prototype, prototype)
+  }
+  return prototype
 }
 
 /** [read, written] by the core, also after it has closed. */
-function ciphertext (raw) {
-  const socket = raw[kTlsSocket]
+function ciphertext (handle) {
+  const socket = handle[kTlsSocket]
+  if (socket === undefined) return [0, 0]
   const connection = socket[kConnection]
   return connection === null
     ? [socket.ciphertextRead, socket.ciphertextWritten]
@@ -74,8 +86,9 @@ function findObstacle (raw) {
 /** The handle never reads again. */
 function stopReading (raw) {
   const handle = raw._handle
-  if (!Object.hasOwn(handle, 'readStart')) handle.readStart = neverRead
-  if (handle.reading) {
+  const { reading } = handle
+  Object.setPrototypeOf(handle, upgradedPrototype(Object.getPrototypeOf(handle)))
+  if (reading) {
     handle.reading = false
     handle.readStop()
   }
@@ -91,16 +104,13 @@ function attach (socket, raw) {
   const result = socket[kConnection].attach(socket, handle.fd)
   if (result < 0) return result
   handle[kTlsSocket] = socket
-  handle.ref = ref
-  handle.unref = unref
   if (!handle.hasRef()) socket[kConnection].ref(false)
-  Object.defineProperties(raw, byteCounts)
   return 0
 }
 
 /** Undoes stopReading, for the stream transport to take over. */
 function allowReading (raw) {
-  if (Object.hasOwn(raw._handle, 'readStart')) delete raw._handle.readStart
+  Object.setPrototypeOf(raw._handle, baseOf(raw._handle))
 }
 
 function start (socket) {

@@ -51,11 +51,15 @@ class TLSSocket extends net.Socket {
   /**
    * @param {Duplex} [raw] what is upgraded
    * @param {object} [options] as tls.TLSSocket takes them
+   * @param {object} [contextFields] connect()'s: what flattenContextOptions()
+   *   made of the options, which are ours then
    */
-  constructor (raw, options) {
-    options = { ...options }
-    if (findFallback(options) !== null) return nodeTLSSocket(raw, options)
-    const connection = createConnection(options)
+  constructor (raw, options, contextFields) {
+    if (contextFields === undefined) {
+      options = { ...options }
+      if (findFallback(options) !== null) return nodeTLSSocket(raw, options)
+    }
+    const connection = createConnection(options, contextFields)
     try {
       super({
         allowHalfOpen: raw ? raw.allowHalfOpen : options.allowHalfOpen,
@@ -164,7 +168,10 @@ proto[kDeliver] = function (events) {
   if (events & EVENT.OCSP) guard(this, connection, emitOcsp, connection)
   if (events & EVENT.HANDSHAKE) guard(this, connection, onHandshake)
   if (events & EVENT.SESSION) guard(this, connection, onSessions, connection)
-  if (chunk !== null) guard(this, connection, onData, chunk)
+  // Of an unverified peer nothing is ever delivered.
+  if (chunk !== null && this[kState] === SECURE) {
+    guard(this, connection, onData, chunk)
+  }
   if (events & EVENT.DRAIN) guard(this, connection, onDrain)
   if (events & EVENT.END) guard(this, connection, onEnd)
   if (failure !== null) guard(this, connection, onFailure, failure)

@@ -17,9 +17,9 @@ const { checkIdentity } = require('./identity')
  * @returns {Error | null} why the socket has to be destroyed
  */
 function verifyPeer (socket, connection, options) {
-  const key = connection.ephemeralKey()
-  if (key.type === 'DH' && key.size < options.minDHSize) {
-    return new errors.ERR_TLS_DH_PARAM_SIZE(key.size)
+  const bits = connection.dhBits()
+  if (bits !== 0 && bits < options.minDHSize) {
+    return new errors.ERR_TLS_DH_PARAM_SIZE(bits)
   }
   let error = connection.verifyError()
   if (error === null) {

@@ -3,6 +3,7 @@
  * node's shapes.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "args.h"
 #include "binding.h"
@@ -201,6 +202,17 @@ static napi_value ephemeral_key(napi_env env, napi_callback_info info) {
   return object;
 }
 
+/* dhBits() -> size of an ephemeral DH key, 0: none */
+static napi_value dh_bits(napi_env env, napi_callback_info info) {
+  struct connection *connection = begin(env, info, NULL, 0);
+  struct etls_key_info key = {NULL, NULL, 0};
+  if (connection == NULL)
+    return NULL;
+  etls_engine_ephemeral_key(connection->engine, &key);
+  return args_new_number(
+      env, key.type != NULL && strcmp(key.type, "DH") == 0 ? key.bits : 0);
+}
+
 /* finished(peer) -> Buffer or undefined */
 static napi_value finished(napi_env env, napi_callback_info info) {
   napi_value argv[1];
@@ -365,6 +377,7 @@ const napi_property_descriptor connection_info_methods[] = {
     METHOD("peerCertificates", peer_certificates),
     METHOD("ownCertificate", own_certificate),
     METHOD("ephemeralKey", ephemeral_key),
+    METHOD("dhBits", dh_bits),
     METHOD("finished", finished),
     METHOD("session", session),
     METHOD("takeSession", take_session),

@@ -171,7 +171,11 @@ static void pump_and_emit(struct connection *connection) {
     if (connection->secured && !connection->reading)
       return;
     events = connection_pump(connection);
-    emit(connection, events);
+    /* In turns of their own, as node delivers them: what the data set in
+     * motion comes before the end. */
+    emit(connection, events & ~(uint32_t)(EVENT_END | EVENT_ERROR));
+    if (connection->engine != NULL)
+      emit(connection, events & (uint32_t)(EVENT_END | EVENT_ERROR));
   } while ((events & EVENT_MORE) != 0);
 }
 
