@@ -20,6 +20,9 @@ core    libssl-dev
 core    openssl
 unit    openssl
 compat  openssl
+package binutils
+package libssl-dev
+package openssl
 servers openssl
 servers postgresql
 servers mariadb-server
@@ -41,7 +44,7 @@ check   libclang-rt-14-dev
 check   valgrind
 '
 
-default='build core unit compat servers check'
+default='build core unit compat package servers check'
 wanted=$(
   while read -r group package; do
     [ -n "$group" ] || continue

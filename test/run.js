@@ -2,7 +2,8 @@
 
 // What `npm test` does:
 //
-//   node test/run.js [core] [unit] [compat] [servers] [extended] [--grep=TEXT]
+//   node test/run.js [core] [unit] [compat] [package] [servers] [extended]
+//       [--grep=TEXT]
 //
 // Installs the Debian packages that are missing (as root), builds the addon,
 // runs the suites named (all but `extended`, if none is) and ends with one line
@@ -16,9 +17,11 @@ const { suites } = require('./runner/suites')
 async function prepare (names) {
   const deps = await exec(['bash', 'scripts/ensure-deps.sh', 'build', ...names])
   if (!deps.ok) return deps
-  if (names.includes('extended')) {
-    const drivers = await exec(['npm', 'ci', '--prefix', 'test/servers'])
-    if (!drivers.ok) return drivers
+  const needs = { extended: 'test/servers', package: 'test/package/tools' }
+  for (const [name, dir] of Object.entries(needs)) {
+    if (!names.includes(name)) continue
+    const modules = await exec(['npm', 'ci', '--ignore-scripts', '--prefix', dir])
+    if (!modules.ok) return modules
   }
   if (names.every((name) => name === 'core')) return deps
   return exec([process.execPath, 'scripts/build.js'])

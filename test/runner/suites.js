@@ -12,7 +12,8 @@ const mocha = path.join(root, 'node_modules', 'mocha', 'bin', 'mocha.js')
 function testFiles (suite) {
   const dir = path.join('test', suite)
   return fs.readdirSync(path.join(root, dir), { recursive: true })
-    .filter((name) => /\.test\.m?js$/.test(name))
+    .filter((name) => /\.test\.m?js$/.test(name) &&
+      !name.includes('node_modules') && !name.includes('fixtures'))
     .map((name) => path.join(dir, name))
     .sort()
 }
@@ -90,6 +91,10 @@ const suites = {
   core: [{ name: 'core', run: runCore }],
   unit: perTransport('unit'),
   compat: perTransport('compat'),
+  package: [{
+    name: 'package',
+    run: (options) => runMocha('package', options)
+  }],
   servers: [{
     name: 'servers',
     run: (options) => runMocha('servers/core', options)
