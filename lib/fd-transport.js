@@ -8,7 +8,9 @@
 
 const { EVENT, SHARED } = require('./constants')
 const { binding } = require('./runtime')
-const { kConnection, kDeliver, kTlsSocket } = require('./symbols')
+const {
+  kCiphertextRead, kCiphertextWritten, kConnection, kDeliver, kTlsSocket
+} = require('./symbols')
 
 const { shared } = binding
 
@@ -63,7 +65,7 @@ function ciphertext (handle) {
   if (socket === undefined) return [0, 0]
   const connection = socket[kConnection]
   return connection === null
-    ? [socket.ciphertextRead, socket.ciphertextWritten]
+    ? [socket[kCiphertextRead], socket[kCiphertextWritten]]
     : [connection.bytesRead(), connection.bytesWritten()]
 }
 

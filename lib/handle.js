@@ -6,7 +6,7 @@
  * StreamBase, so that http2 wraps the socket by its own means.
  */
 
-const { kPaused, kQueue, kRaw } = require('./symbols')
+const { kConnection, kPaused, kQueue, kRaw } = require('./symbols')
 
 const SHARED_METHODS = [
   'exportKeyingMaterial', 'getCertificate', 'getCipher', 'getEphemeralKeyInfo',
@@ -80,8 +80,8 @@ class Handle {
     return 0
   }
 
-  verifyError () { return this.#socket._verifyError() }
-  getServername () { return this.#socket._servername() }
+  verifyError () { return this.#socket[kConnection]?.verifyError() ?? null }
+  getServername () { return this.#socket[kConnection]?.servername() ?? false }
   getALPNNegotiatedProtocol () { return this.#socket.alpnProtocol }
   start () { this.#socket._start() }
 

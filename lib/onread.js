@@ -7,6 +7,7 @@
 
 const { SHARED } = require('./constants')
 const { binding } = require('./runtime')
+const { kConnection } = require('./symbols')
 
 const { shared } = binding
 
@@ -19,23 +20,24 @@ function isOnread (onread) {
 }
 
 class Onread {
-  #connection
+  #socket
   #make
   #buffer
   #callback
   #length = 0
 
-  constructor (connection, { buffer, callback }) {
-    this.#connection = connection
+  constructor (socket, { buffer, callback }) {
+    this.#socket = socket
     this.#callback = callback
     this.#make = typeof buffer === 'function' ? buffer : null
     this.#use(this.#make === null ? buffer : this.#make())
   }
 
   #use (buffer) {
-    if (!(buffer instanceof Uint8Array)) return
+    const connection = this.#socket[kConnection]
+    if (!(buffer instanceof Uint8Array) || connection === null) return
     this.#buffer = buffer
-    this.#connection.setReadBuffer(buffer)
+    connection.setReadBuffer(buffer)
   }
 
   /** What the core has put into the buffer. */

@@ -28,8 +28,10 @@ function createRaw (socket, options) {
   for (const event of FORWARDED) {
     raw.on(event, (...args) => {
       socket._host = raw._host
-      socket.autoSelectFamilyAttemptedAddresses =
-        raw.autoSelectFamilyAttemptedAddresses
+      if (raw.autoSelectFamilyAttemptedAddresses !== undefined) {
+        socket.autoSelectFamilyAttemptedAddresses =
+          raw.autoSelectFamilyAttemptedAddresses
+      }
       socket.emit(event, ...args)
     })
   }

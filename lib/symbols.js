@@ -13,6 +13,8 @@ const kTimeout = Object.getOwnPropertySymbols(new net.Socket())
   .find((symbol) => symbol.description === 'timeout')
 
 module.exports = {
+  kCiphertextRead: Symbol('bytes of ciphertext read'),
+  kCiphertextWritten: Symbol('bytes of ciphertext written'),
   kClosed: Symbol('raw socket has emitted close'),
   kConnection: Symbol('native connection'),
   kConnectOptions: Symbol('connect options'),

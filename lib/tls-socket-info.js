@@ -11,6 +11,7 @@ const certificate = require('./certificate')
 const errors = require('./errors')
 const { binding } = require('./runtime')
 const { createSecureContext, handleOf, isForeign } = require('./secure-context')
+const nodeInternals = require('./node-internals')
 const { isReplaced } = require('./node-originals')
 const { unwrapSession, wrapSession } = require('./session-format')
 const {
@@ -117,14 +118,6 @@ const facts = {
       throw new errors.ERR_TLS_INVALID_STATE()
     }
     return this[kConnection].exportKeyingMaterial(length, label, context)
-  },
-
-  _verifyError () {
-    return this[kConnection]?.verifyError() ?? null
-  },
-
-  _servername () {
-    return this[kConnection]?.servername() ?? false
   }
 }
 
@@ -297,19 +290,23 @@ const getters = {
   _bytesDispatched () { return this[kQueue].bytesWritten }
 }
 
-/** Puts all of it on TLSSocket.prototype. */
+/** Puts all of it on TLSSocket.prototype, as visible as it is in node. */
 function install (proto) {
-  for (const methods of [facts, controls, listening, flow, transportMethods]) {
-    for (const name of Object.keys(methods)) {
+  const groups =
+    [facts, controls, listening, flow, transportMethods, nodeInternals]
+  for (const methods of groups) {
+    for (const name of Reflect.ownKeys(methods)) {
       Object.defineProperty(proto, name, {
-        configurable: true, enumerable: false, value: methods[name], writable: true
+        configurable: true, enumerable: true, value: methods[name], writable: true
       })
     }
   }
   for (const name of Object.keys(getters)) {
+    const inherited =
+      Object.getOwnPropertyDescriptor(net.Socket.prototype, name)
     Object.defineProperty(proto, name, {
       configurable: true,
-      enumerable: true,
+      enumerable: inherited?.enumerable ?? false,
       get: getters[name],
       // net.Socket's constructor sets what it inherits.
       set: name === '_handle' ? () => {} : undefined

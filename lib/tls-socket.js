@@ -31,9 +31,9 @@ const { useSessions } = require('./resumption')
 const { binding, watchIdleContexts } = require('./runtime')
 const { wrapSession } = require('./session-format')
 const {
-  kClosed, kConnection, kConnectOptions, kDeliver, kHandshakeTimer, kOnread,
-  kOwnsRaw, kPaused, kPlaintextRead, kQueue, kRaw, kRawClosing, kRawEnded, kReady, kSessions,
-  kState, kTimeout, kTransport
+  kCiphertextRead, kCiphertextWritten, kClosed, kConnection, kConnectOptions,
+  kDeliver, kHandshakeTimer, kOnread, kOwnsRaw, kPaused, kPlaintextRead, kQueue,
+  kRaw, kRawClosing, kRawEnded, kReady, kSessions, kState, kTimeout, kTransport
 } = require('./symbols')
 const { keepErrorListener, noteClose, takeOver } = require('./takeover')
 const { verifyPeer } = require('./verification')
@@ -105,15 +105,21 @@ function initialise (socket, raw, options, connection) {
   socket.authorizationError = null
   socket._tlsOptions = options
   socket._secureEstablished = false
+  socket._newSessionPending = false
+  socket._securePending = false
+  socket._SNICallback = null
+  socket.server = undefined
   socket._controlReleased = false
   socket._requestCert = true
   socket._rejectUnauthorized = options.rejectUnauthorized !== false
   socket._parent = raw instanceof net.Socket ? raw : null
   socket.ssl = new Handle(socket)
+  // Until control is released errors are for those who listen to '_tlsError'.
+  socket.on('error', socket._tlsError)
   keylogToFile(socket)
   if (options.pskCallback) usePsk(socket, options.pskCallback)
   if (!raw && isOnread(options.onread)) {
-    socket[kOnread] = new Onread(connection, options.onread)
+    socket[kOnread] = new Onread(socket, options.onread)
   }
   if (raw) takeOver(socket, raw, options.transport ?? 'auto')
   else socket.connecting = true
@@ -149,7 +155,6 @@ proto.connect = function (...args) {
   const raw = createRaw(this, options)
   this[kRaw] = raw
   this[kOwnsRaw] = true
-  this._parent = raw
   if (callback) this.once('connect', callback)
   takeOver(this, raw, this._tlsOptions.transport ?? 'auto')
   raw.connect(options)
@@ -163,18 +168,29 @@ proto[kDeliver] = function (events) {
   // First what the next call into the core may overwrite.
   const failure = events & EVENT.ERROR ? connection.takeError() : null
   const chunk = events & EVENT.DATA ? take(this) : null
+  const queue = this[kQueue]
   this._unrefTimer()
-  if (events & EVENT.KEYLOG) guard(this, connection, emitKeylog, connection)
-  if (events & EVENT.OCSP) guard(this, connection, emitOcsp, connection)
-  if (events & EVENT.HANDSHAKE) guard(this, connection, onHandshake)
-  if (events & EVENT.SESSION) guard(this, connection, onSessions, connection)
+  queue.hold()
   // Of an unverified peer nothing is ever delivered.
-  if (chunk !== null && this[kState] === SECURE) {
+  if (events === EVENT.DATA && this[kState] === SECURE) {
     guard(this, connection, onData, chunk)
+  } else {
+    deliverEach(this, connection, events, chunk, failure)
   }
-  if (events & EVENT.DRAIN) guard(this, connection, onDrain)
-  if (events & EVENT.END) guard(this, connection, onEnd)
-  if (failure !== null) guard(this, connection, onFailure, failure)
+  queue.release()
+}
+
+function deliverEach (socket, connection, events, chunk, failure) {
+  if (events & EVENT.KEYLOG) guard(socket, connection, emitKeylog, connection)
+  if (events & EVENT.OCSP) guard(socket, connection, emitOcsp, connection)
+  if (events & EVENT.HANDSHAKE) guard(socket, connection, onHandshake)
+  if (events & EVENT.SESSION) guard(socket, connection, onSessions, connection)
+  if (chunk !== null && socket[kState] === SECURE) {
+    guard(socket, connection, onData, chunk)
+  }
+  if (events & EVENT.DRAIN) guard(socket, connection, onDrain)
+  if (events & EVENT.END) guard(socket, connection, onEnd)
+  if (failure !== null) guard(socket, connection, onFailure, failure)
 }
 
 /**
@@ -369,6 +385,7 @@ proto._tlsError = function (error) {
 proto._releaseControl = function () {
   if (this._controlReleased) return false
   this._controlReleased = true
+  this.removeListener('error', this._tlsError)
   return true
 }
 
@@ -407,8 +424,8 @@ proto._final = function (callback) {
 function closeConnection (socket) {
   const connection = socket[kConnection]
   if (connection === null) return
-  socket.ciphertextRead = connection.bytesRead()
-  socket.ciphertextWritten = connection.bytesWritten()
+  socket[kCiphertextRead] = connection.bytesRead()
+  socket[kCiphertextWritten] = connection.bytesWritten()
   socket[kConnection] = null
   connection.close()
   watchIdleContexts()

@@ -72,6 +72,7 @@ class WriteQueue {
   #open = false
   #scheduled = false
   #waiting = false
+  #held = false
   // Writes, and their bytes, that were sent ahead of the stream's own handing
   // them over.
   #ahead = 0
@@ -140,8 +141,22 @@ class WriteQueue {
   #schedule () {
     if (!this.#open || this.#waiting || this.#scheduled) return
     this.#scheduled = true
+    if (this.#held) return
     unflushed.add(this)
     process.nextTick(flush, this)
+  }
+
+  /**
+   * While events are delivered: what listeners write goes out when the last of
+   * them has returned, by release(), and not a tick later.
+   */
+  hold () {
+    this.#held = true
+  }
+
+  release () {
+    this.#held = false
+    if (this.#scheduled) this.flush()
   }
 
   /** The connection is secure: what has waited goes out. */
@@ -251,9 +266,9 @@ class WriteQueue {
    * way is called, as node does.
    */
   close () {
+    const connection = this.#socket[kConnection]
     if (this.#scheduled && this.#open && !this.#waiting &&
-        this.#list.length > 0) {
-      const connection = this.#socket[kConnection]
+        this.#list.length > 0 && connection !== null) {
       const list = this.#list
       this.#list = []
       this.bytesWritten += connection.writev(list)

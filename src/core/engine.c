@@ -92,13 +92,13 @@ static enum etls_status leave(struct etls_engine *engine, int rc) {
   }
   if (status == ETLS_END)
     peer_closed(engine);
-  ERR_clear_error();
+  etls_queue_forget();
   return status;
 }
 
 enum etls_status etls_engine_handshake(struct etls_engine *engine,
                                        struct etls_error *error) {
-  ERR_clear_error();
+  etls_queue_forget();
   if (engine->state == ETLS_STATE_FAILED)
     return report(engine, error);
   if (engine->entered)
@@ -120,7 +120,7 @@ enum etls_status etls_engine_read(struct etls_engine *engine, uint8_t *dst,
                                   size_t cap, size_t *n,
                                   struct etls_error *error) {
   *n = 0;
-  ERR_clear_error();
+  etls_queue_forget();
   if (engine->state == ETLS_STATE_FAILED)
     return report(engine, error);
   if (engine->entered || cap == 0)
@@ -167,7 +167,7 @@ enum etls_status etls_engine_write(struct etls_engine *engine,
                                    const uint8_t *src, size_t len,
                                    size_t *consumed, struct etls_error *error) {
   *consumed = 0;
-  ERR_clear_error();
+  etls_queue_forget();
   if (engine->state == ETLS_STATE_FAILED)
     return report(engine, error);
   if (engine->entered)
@@ -191,7 +191,7 @@ enum etls_status etls_engine_write(struct etls_engine *engine,
 
 enum etls_status etls_engine_shutdown(struct etls_engine *engine,
                                       struct etls_error *error) {
-  ERR_clear_error();
+  etls_queue_forget();
   if (engine->state == ETLS_STATE_FAILED)
     return report(engine, error);
   if (engine->entered)
@@ -217,7 +217,7 @@ enum etls_status etls_engine_shutdown(struct etls_engine *engine,
 
 enum etls_status etls_engine_renegotiate(struct etls_engine *engine,
                                          struct etls_error *error) {
-  ERR_clear_error();
+  etls_queue_forget();
   if (engine->state == ETLS_STATE_FAILED)
     return report(engine, error);
   if (engine->entered || engine->state != ETLS_STATE_OPEN)
