@@ -59,15 +59,27 @@ function deliverAll (socket, connection, events) {
   socket[kResource].runInAsyncScope(deliver, null, socket, connection, events)
 }
 
-/** Delivers until the core wants input, JavaScript no more, or all is over. */
+/**
+ * Delivers until the core wants input, JavaScript no more, or all is over. What
+ * the data sets in motion comes before the end: that has a turn of its own, as
+ * in node.
+ */
 function deliver (socket, connection, events) {
+  let seen = 0
   for (;;) {
-    if (events !== 0) socket[kDeliver](events)
+    seen |= events
+    const last = seen & EVENT.DATA ? events & (EVENT.END | EVENT.ERROR) : 0
+    if (last !== 0) setImmediate(deliverLast, socket, connection, last)
+    if (events !== last) socket[kDeliver](events & ~last)
     if (socket[kConnection] !== connection) return
     if (!(events & EVENT.MORE) || socket[kPaused]) break
     events = connection.pump()
   }
   sendOutput(socket)
+}
+
+function deliverLast (socket, connection, events) {
+  if (socket[kConnection] === connection) deliverAll(socket, connection, events)
 }
 
 /** The Duplex ended, with or without close_notify before. */
