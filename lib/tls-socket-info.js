@@ -19,6 +19,8 @@ const {
   kPlaintextRead, kQueue, kRaw, kTransport
 } = require('./symbols')
 
+const HAS_KEY_SHAPE = Number(process.versions.node.split('.', 1)[0]) >= 24
+
 const { on, pause, prependListener, resume } = net.Socket.prototype
 
 function validateString (value, name) {
@@ -37,6 +39,17 @@ function validateNumber (value, name, min, max) {
   if (value < min || value > max) {
     throw new errors.ERR_OUT_OF_RANGE(name, `>= ${min} && <= ${max}`, value)
   }
+}
+
+/** Until Node 24 it holds what there is; since then all three, and the group. */
+function ephemeralKeyInfo (connection) {
+  const found = connection.ephemeralKey()
+  if (!HAS_KEY_SHAPE) return found
+  const { type, name, size } = found
+  const group = type === undefined ? connection.hybridGroup() : undefined
+  return group === undefined
+    ? { type, name, size }
+    : { type: 'TLSGroup', name: group, size: undefined }
 }
 
 /** Facts about the connection and its peer. */
@@ -76,7 +89,9 @@ const facts = {
   },
 
   getEphemeralKeyInfo () {
-    return this[kConnection] === null ? null : this[kConnection].ephemeralKey()
+    return this[kConnection] === null
+      ? null
+      : ephemeralKeyInfo(this[kConnection])
   },
 
   getSharedSigalgs () {

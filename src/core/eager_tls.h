@@ -337,7 +337,8 @@ etls_engine_request_ocsp(struct etls_engine *engine, struct etls_error *error);
 /* SSL_set_max_send_fragment; false: out of range. Any time. */
 bool etls_engine_set_max_send_fragment(struct etls_engine *engine, long size);
 /* Own certificate and key for this connection only (TLSSocket#setKeyCert):
- * those of another context. */
+ * those of another context; one without changes nothing. Any time: a handshake
+ * that is under way, or a renegotiation, may still ask for them. */
 ETLS_MUST_USE enum etls_status
 etls_engine_use_identity_of(struct etls_engine *engine,
                             const struct etls_context *other,
@@ -497,6 +498,10 @@ ETLS_MUST_USE enum etls_status
 etls_engine_visit_own_certificate(struct etls_engine *engine,
                                   etls_der_visit visit, void *arg,
                                   struct etls_error *error);
+
+/* The group of a hybrid key exchange, by OpenSSL's name; NULL: the key exchange
+ * was another, or there was none. A static string. */
+const char *etls_engine_hybrid_group(const struct etls_engine *engine);
 
 struct etls_key_info {
   const char *type; /* "DH", "ECDH", or NULL: no ephemeral key */

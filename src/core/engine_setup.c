@@ -156,8 +156,8 @@ bool etls_engine_set_max_send_fragment(struct etls_engine *engine, long size) {
 enum etls_status etls_engine_use_identity_of(struct etls_engine *engine,
                                              const struct etls_context *other,
                                              struct etls_error *error) {
-  if (engine->state != ETLS_STATE_IDLE)
-    return too_late(error);
+  if (engine->state == ETLS_STATE_FAILED || engine->entered)
+    return etls_error_set(error, ETLS_ERR_USAGE, "The connection has failed");
   SSL_CTX *ctx = etls_context_get0_ssl_ctx(other);
   SSL *ssl = engine->ssl;
   X509 *own = SSL_CTX_get0_certificate(ctx);
@@ -165,14 +165,14 @@ enum etls_status etls_engine_use_identity_of(struct etls_engine *engine,
   STACK_OF(X509) *chain = NULL;
   ERR_clear_error();
   if (own == NULL || key == NULL)
-    return etls_error_set(error, ETLS_ERR_USAGE,
-                          "The context has no certificate and key");
+    return ETLS_OK;
   bool ok = SSL_CTX_get0_chain_certs(ctx, &chain) == 1 &&
             SSL_use_certificate(ssl, own) == 1 &&
             SSL_use_PrivateKey(ssl, key) == 1 &&
             (chain == NULL || SSL_set1_chain(ssl, chain) == 1);
   /* The context's digest no longer says who this client is. */
-  etls_resumption_give_up(engine);
+  if (engine->state == ETLS_STATE_IDLE)
+    etls_resumption_give_up(engine);
   engine->foreign_identity = true;
   return settle(ok, error, "Cannot use the other context's certificate");
 }

@@ -90,6 +90,22 @@ void etls_engine_ephemeral_key(const struct etls_engine *engine,
   ERR_clear_error();
 }
 
+const char *etls_engine_hybrid_group(const struct etls_engine *engine) {
+  EVP_PKEY *key = NULL;
+  const char *name = NULL;
+  ERR_clear_error();
+  /* Of a key encapsulation OpenSSL has no key to show. */
+  if (SSL_get_peer_tmp_key(engine->ssl, &key) != 1 &&
+      !SSL_in_init(engine->ssl)) {
+    long group = SSL_get_negotiated_group(engine->ssl);
+    if (group != NID_undef)
+      name = SSL_group_to_name(engine->ssl, (int)group);
+  }
+  EVP_PKEY_free(key);
+  ERR_clear_error();
+  return name;
+}
+
 size_t etls_engine_finished(const struct etls_engine *engine, bool peer,
                             uint8_t *out, size_t cap) {
   /* OpenSSL copies at most cap bytes, but returns how many there are. */

@@ -202,6 +202,16 @@ static napi_value ephemeral_key(napi_env env, napi_callback_info info) {
   return object;
 }
 
+/* hybridGroup() -> the group's name, or undefined: another key exchange */
+static napi_value hybrid_group(napi_env env, napi_callback_info info) {
+  struct connection *connection = begin(env, info, NULL, 0);
+  const char *name = NULL;
+  if (connection == NULL)
+    return NULL;
+  name = etls_engine_hybrid_group(connection->engine);
+  return name == NULL ? NULL : args_new_string(env, name);
+}
+
 /* dhBits() -> size of an ephemeral DH key, 0: none */
 static napi_value dh_bits(napi_env env, napi_callback_info info) {
   struct connection *connection = begin(env, info, NULL, 0);
@@ -377,6 +387,7 @@ const napi_property_descriptor connection_info_methods[] = {
     METHOD("peerCertificates", peer_certificates),
     METHOD("ownCertificate", own_certificate),
     METHOD("ephemeralKey", ephemeral_key),
+    METHOD("hybridGroup", hybrid_group),
     METHOD("dhBits", dh_bits),
     METHOD("finished", finished),
     METHOD("session", session),

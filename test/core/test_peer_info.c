@@ -139,6 +139,7 @@ static void ephemeral_keys_have_nodes_names(void **state) {
       etls_engine_ephemeral_key(duo.engine, &key);
       assert_queue_empty();
       assert_string_equal(key.type, cases[i].type);
+      assert_null(etls_engine_hybrid_group(duo.engine));
       if (cases[i].name == NULL)
         assert_null(key.name);
       else
