@@ -35,6 +35,11 @@ extended redis-server
 extended nats-server
 extended mosquitto
 extended rabbitmq-server
+bench   gcc
+bench   libssl-dev
+bench   openssl
+bench   binutils
+bench   libjemalloc2
 check   clang
 check   clang-format
 check   clang-tidy

@@ -2,8 +2,8 @@
 
 // What `npm test` does:
 //
-//   node test/run.js [core] [unit] [compat] [package] [servers] [extended]
-//       [--grep=TEXT]
+//   node test/run.js [core] [unit] [compat] [package] [servers] [bench]
+//       [extended] [--grep=TEXT]
 //
 // Installs the Debian packages that are missing (as root), builds the addon,
 // runs the suites named (all but `extended`, if none is) and ends with one line

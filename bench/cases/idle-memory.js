@@ -4,14 +4,14 @@ const { setTimeout: delay } = require('node:timers/promises')
 const { close, parallel, pingPong } = require('../lib/sockets')
 
 const LANES = 20
-const SETTLE = 300
+const MANY = 100
 
 /** What is held, after everything that can be collected was. */
-async function memory () {
+async function memory (count) {
   for (let i = 0; i < 3; i++) {
     if (typeof Bun === 'undefined') global.gc()
     else globalThis.Bun.gc(true)
-    await delay(SETTLE / 3)
+    await delay(count < MANY ? 5 : 100)
   }
   const { rss, heapUsed, external } = process.memoryUsage()
   return { rss, heapUsed, external }
@@ -34,9 +34,9 @@ async function warmUp (bench) {
 
 async function round (bench, count) {
   const sockets = []
-  const before = await memory()
+  const before = await memory(count)
   await openMany(bench, count, sockets)
-  const after = await memory()
+  const after = await memory(count)
   for (const socket of sockets) await pingPong(socket)
   await parallel(count, LANES, (i) => close(sockets[i]))
   const each = (name) => (after[name] - before[name]) / count / 1024

@@ -99,6 +99,7 @@ const suites = {
     name: 'servers',
     run: (options) => runMocha('servers/core', options)
   }],
+  bench: [{ name: 'bench', run: (options) => runMocha('bench', options) }],
   extended: [{
     name: 'servers, extended',
     run: (options) => runMocha('servers/extended', options)
