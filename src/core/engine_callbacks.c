@@ -174,8 +174,12 @@ static void on_info(const SSL *ssl, int where, int value) {
       SSL_version(ssl) >= TLS1_3_VERSION)
     return;
   engine = etls_engine_of(ssl);
-  if (engine != NULL && engine->opened)
-    engine->renegotiated = true;
+  if (engine == NULL || !engine->opened)
+    return;
+  engine->renegotiated = true;
+  /* The certificates are others. */
+  if (SSL_session_reused(ssl) == 0)
+    engine->resume.bound_known = false;
 }
 
 unsigned etls_engine_recorded(struct etls_engine *engine) {

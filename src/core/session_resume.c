@@ -6,8 +6,9 @@
  * - An offer is booked once: when the connection is accepted, or when the
  *   engine is freed. It was not made if the handshake never started; then the
  *   session goes back.
- * - New sessions wait in the engine until accept_sessions; if that never
- *   comes, they go with the engine.
+ * - New sessions wait in the engine until accept_sessions, those of a
+ *   renegotiation until its next call; if that never comes, they go with the
+ *   engine.
  * - resume.bound belongs to the certificates of the connection. A full
  *   handshake makes it anew; a resumed connection inherits it from the
  *   session it offered, and hands it on.
@@ -176,19 +177,26 @@ enum etls_status etls_engine_set_session(struct etls_engine *engine,
 
 /* ---- what became of it ------------------------------------------------- */
 
-static void settle(struct etls_engine *engine) {
+/* A resumption that the caller has not accepted is a failure, too: what it
+ * refused, the next full handshake may have changed. */
+static void settle(struct etls_engine *engine, bool accepted) {
   struct etls_resumption *resume = &engine->resume;
   if (resume->offer.session == NULL)
     return;
-  enum etls_session_outcome outcome = ETLS_SESSION_RESUMED;
-  if (!engine->opened)
-    outcome = ETLS_SESSION_FAILED;
-  else if (SSL_session_reused(engine->ssl) == 0)
+  bool reused = SSL_session_reused(engine->ssl) == 1;
+  enum etls_session_outcome outcome = ETLS_SESSION_FAILED;
+  if (engine->opened && !reused)
     outcome = ETLS_SESSION_DECLINED;
+  else if (engine->opened && accepted)
+    outcome = ETLS_SESSION_RESUMED;
   if (resume->store != NULL)
     etls_session_store_settle(resume->store,
                               resume->from_store ? resume->key : NULL,
                               resume->key_len, resume->offer.id, outcome);
+  /* The bound was that of the declined session. A renegotiation may resume
+   * the one that came instead. */
+  if (!reused)
+    resume->bound_known = false;
   forget_offer(resume);
 }
 
@@ -209,7 +217,9 @@ void etls_resumption_on_new_session(struct etls_engine *engine,
   struct etls_resumption *resume = &engine->resume;
   if (resume->key == NULL)
     return;
-  if (resume->accepted) {
+  /* Before TLS 1.3, sessions come in handshakes only: this one is a
+   * renegotiation, and not verified. */
+  if (resume->accepted && SSL_version(engine->ssl) >= TLS1_3_VERSION) {
     put(engine, session, wall_clock());
     return;
   }
@@ -223,7 +233,7 @@ void etls_engine_accept_sessions(struct etls_engine *engine, int64_t now_ms) {
   ERR_clear_error();
   if (!engine->opened)
     return;
-  settle(engine);
+  settle(engine, true);
   if (resume->key != NULL) {
     resume->accepted = true;
     resume->accepted_ms = now_ms;
@@ -241,7 +251,7 @@ void etls_resumption_dispose(struct etls_engine *engine) {
   struct etls_resumption *resume = &engine->resume;
   if (engine->state == ETLS_STATE_IDLE)
     etls_resumption_give_up(engine);
-  settle(engine);
+  settle(engine, false);
   SSL_SESSION *session = NULL;
   while ((session = etls_session_list_take(&resume->pending)) != NULL)
     SSL_SESSION_free(session);
