@@ -75,9 +75,11 @@
       'conditions': [
         # Bind at load: where the running binary does not export OpenSSL's
         # functions, loading fails and lib/ falls back, instead of the process
-        # dying at the first call.
+        # dying at the first call. And stay loaded when the last worker that
+        # uses us ends: OpenSSL keeps what it was told about us (a BIO_METHOD,
+        # an index), and its numbers for these run out.
         ['OS in "linux freebsd openbsd android"', {
-          'ldflags': ['-Wl,-z,now', '-Wl,-z,relro'],
+          'ldflags': ['-Wl,-z,now', '-Wl,-z,relro', '-Wl,-z,nodelete'],
         }],
         ['OS=="mac"', {
           'xcode_settings': { 'OTHER_LDFLAGS': ['-Wl,-bind_at_load'] },

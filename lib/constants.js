@@ -65,7 +65,8 @@ const EVENT = Object.freeze({
   OCSP: 32,
   DRAIN: 64,
   ERROR: 128,
-  MORE: 256
+  MORE: 256,
+  SLAB: 512
 })
 
 // enum shared_slot of src/napi/binding.h.

@@ -7,6 +7,7 @@
  */
 
 const { Buffer } = require('node:buffer')
+const { markAsUntransferable } = require('node:worker_threads')
 const { SHARED } = require('./constants')
 const { binding } = require('./runtime')
 
@@ -18,8 +19,11 @@ const ROOM_MIN = 16384
 const { shared } = binding
 let slab
 
+/** Also to be called when the core says that it has lost the slab. */
 function renew () {
   slab = Buffer.allocUnsafeSlow(SLAB_SIZE)
+  // As node's own pools: others have slices of it, too.
+  markAsUntransferable(slab.buffer)
   binding.setSlab(slab)
   shared[SHARED.OFFSET] = 0
 }
@@ -47,4 +51,4 @@ function takePlaintext () {
 
 renew()
 
-module.exports = { takePlaintext }
+module.exports = { renewSlab: renew, takePlaintext }

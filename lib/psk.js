@@ -4,6 +4,7 @@
  * Pre-shared keys: what the pskCallback option returns, checked as node does.
  */
 
+const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const errors = require('./errors')
 const { kConnection } = require('./symbols')
@@ -41,16 +42,20 @@ function usePsk (socket, callback) {
   if (typeof callback !== 'function') {
     throw new errors.ERR_INVALID_ARG_TYPE('pskCallback', 'function', callback)
   }
+  const connection = socket[kConnection]
+  const resource = new AsyncResource('EAGERTLS')
   // OpenSSL waits for the answer: whatever is thrown ends the connection.
-  socket[kConnection].setPskCallback((hint, maxPsk, maxIdentity) => {
+  connection.pskCallback = (hint, maxPsk, maxIdentity) => {
     try {
-      return checkAnswer(callback.call(socket, hint ?? null), maxPsk,
+      return checkAnswer(
+        resource.runInAsyncScope(callback, socket, hint ?? null), maxPsk,
         maxIdentity)
     } catch (error) {
       socket.destroy(error)
       return undefined
     }
-  })
+  }
+  connection.setPskCallback(connection.pskCallback)
 }
 
 module.exports = { usePsk }

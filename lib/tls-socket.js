@@ -24,7 +24,7 @@ const { keylogToFile } = require('./keylog')
 const { counts } = require('./live-counts')
 const observe = require('./observe')
 const { Onread, isOnread } = require('./onread')
-const { takePlaintext } = require('./plaintext')
+const { renewSlab, takePlaintext } = require('./plaintext')
 const { usePsk } = require('./psk')
 const { createRaw } = require('./raw-socket')
 const { useSessions } = require('./resumption')
@@ -190,6 +190,7 @@ function deliverEach (socket, connection, events, chunk, failure) {
   }
   if (events & EVENT.DRAIN) guard(socket, connection, onDrain)
   if (events & EVENT.END) guard(socket, connection, onEnd)
+  if (events & EVENT.SLAB) renewSlab()
   if (failure !== null) guard(socket, connection, onFailure, failure)
 }
 

@@ -141,9 +141,8 @@ class WriteQueue {
   #schedule () {
     if (!this.#open || this.#waiting || this.#scheduled) return
     this.#scheduled = true
-    if (this.#held) return
     unflushed.add(this)
-    process.nextTick(flush, this)
+    if (!this.#held) process.nextTick(flush, this)
   }
 
   /**
@@ -309,6 +308,7 @@ function flush (queue) {
 // process.exit() right after a write: node has sent it by then.
 process.on('exit', () => {
   for (const queue of [...unflushed]) queue.flush()
+  binding.flush()
 })
 
 module.exports = { WriteQueue }

@@ -118,17 +118,14 @@ static napi_value set_callback(napi_env env, napi_callback_info info) {
 
 /* setSlab(Uint8Array): where plaintext goes from now on */
 static napi_value set_slab(napi_env env, napi_callback_info info) {
-  struct binding *binding = binding_get(env);
   size_t argc = 1;
   napi_value argv[1];
   uint8_t *data = NULL;
   size_t len = 0;
   if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
-      !args_buffer(env, argv[0], &data, &len) ||
-      !replace_ref(env, &binding->slab_ref, argv[0]))
+      !args_buffer(env, argv[0], &data, &len))
     return NULL;
-  binding->slab = data;
-  binding->slab_size = len;
+  replace_ref(env, &binding_get(env)->slab_ref, argv[0]);
   return NULL;
 }
 
@@ -209,6 +206,14 @@ static napi_value expire(napi_env env, napi_callback_info info) {
                                   binding->contexts, loop_now_ms(binding)));
 }
 
+/* flush(): sends what waits for a callback to return, which may not happen:
+ * the process is about to exit */
+static napi_value flush(napi_env env, napi_callback_info info) {
+  (void)info;
+  loop_flush_all(binding_get(env));
+  return NULL;
+}
+
 struct texts {
   const void **data;
   size_t *lens;
@@ -229,9 +234,10 @@ static void texts_free(struct texts *texts) {
 static bool texts_read(napi_env env, napi_value list, struct texts *texts) {
   if (napi_get_array_length(env, list, &texts->count) != napi_ok)
     return false;
-  texts->data = OPENSSL_zalloc((texts->count + 1) * sizeof *texts->data);
-  texts->lens = OPENSSL_zalloc((texts->count + 1) * sizeof *texts->lens);
-  texts->copies = OPENSSL_zalloc((texts->count + 1) * sizeof *texts->copies);
+  const size_t size = (size_t)texts->count + 1;
+  texts->data = OPENSSL_zalloc(size * sizeof *texts->data);
+  texts->lens = OPENSSL_zalloc(size * sizeof *texts->lens);
+  texts->copies = OPENSSL_zalloc(size * sizeof *texts->copies);
   if (texts->data == NULL || texts->lens == NULL || texts->copies == NULL)
     return false;
   for (uint32_t i = 0; i < texts->count; i++) {
@@ -324,6 +330,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       METHOD("stats", stats),
       METHOD("clear", clear),
       METHOD("expire", expire),
+      METHOD("flush", flush),
       METHOD("setDefaultRoots", set_default_roots),
       METHOD("watchContexts", watch_contexts),
       METHOD("takeContextEvents", take_context_events),

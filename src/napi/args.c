@@ -19,7 +19,7 @@ static size_t element_size(napi_typedarray_type type) {
   return index < sizeof sizes ? sizes[index] : 0;
 }
 
-bool args_buffer(napi_env env, napi_value value, uint8_t **data, size_t *len) {
+static bool view(napi_env env, napi_value value, uint8_t **data, size_t *len) {
   void *ptr = NULL;
   size_t count = 0;
   bool is = false;
@@ -40,8 +40,23 @@ bool args_buffer(napi_env env, napi_value value, uint8_t **data, size_t *len) {
       return true;
     }
   }
+  return false;
+}
+
+bool args_buffer(napi_env env, napi_value value, uint8_t **data, size_t *len) {
+  if (view(env, value, data, len))
+    return true;
   args_throw(env, "not an ArrayBufferView");
   return false;
+}
+
+void args_referenced(napi_env env, napi_ref ref, uint8_t **data, size_t *len) {
+  napi_value value = NULL;
+  if (ref == NULL || napi_get_reference_value(env, ref, &value) != napi_ok ||
+      value == NULL || !view(env, value, data, len) || *data == NULL) {
+    *data = NULL;
+    *len = 0;
+  }
 }
 
 bool args_bytes(napi_env env, napi_value value, const uint8_t **data,

@@ -14,6 +14,9 @@ bool args_bytes(napi_env env, napi_value value, const uint8_t **data,
                 size_t *len);
 /* The same for writing into. */
 bool args_buffer(napi_env env, napi_value value, uint8_t **data, size_t *len);
+/* The same of a referenced view, as it is now; *len 0: it is gone, or detached.
+ * Throws nothing. */
+void args_referenced(napi_env env, napi_ref ref, uint8_t **data, size_t *len);
 bool args_int(napi_env env, napi_value value, int64_t *out);
 bool args_bool(napi_env env, napi_value value, bool *out);
 /* A NUL-terminated UTF-8 copy, to be freed with args_string_free, which clears

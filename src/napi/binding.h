@@ -9,9 +9,14 @@
  * its engine, poll handle and descriptor go at close(), which the environment's
  * cleanup hook calls for what is still open.
  *
- * Re-entrancy. JavaScript only runs from emit() in loop.c and from the PSK
- * callback; whoever calls these re-reads connection->engine afterwards, and
- * pins the connection so that its memory stays.
+ * Re-entrancy. JavaScript only runs from emit() in loop.c, from loop_attach
+ * (hooks of async_hooks) and, inside a handshake, from the PSK callback;
+ * whoever calls these re-reads connection->engine afterwards, and pins the
+ * connection so that its memory stays. binding->error and the scratch buffers
+ * are then somebody else's.
+ *
+ * Memory of ArrayBuffers may go whenever JavaScript has run (postMessage,
+ * transfer(), resize()): only references are kept, never pointers.
  */
 #ifndef ETLS_BINDING_H
 #define ETLS_BINDING_H
@@ -30,7 +35,8 @@ enum connection_event {
   EVENT_OCSP = 32,     /* takeOcsp() has something */
   EVENT_DRAIN = 64,    /* output that had to wait is gone: write on */
   EVENT_ERROR = 128,   /* takeError() has it */
-  EVENT_MORE = 256     /* call pump() again */
+  EVENT_MORE = 256,    /* call pump() again */
+  EVENT_SLAB = 512     /* the slab is gone or full: setSlab(), then pump() */
 };
 
 /* Slots of the Int32Array that each environment shares with JavaScript. */
@@ -57,11 +63,9 @@ struct binding {
   struct etls_error error; /* of the last call that failed */
   uint8_t *scratch;
   uint8_t *gather;
-  int32_t *shared;     /* SHARED_SLOTS, owned by a JS ArrayBuffer */
-  napi_ref shared_ref; /* the Int32Array */
-  napi_ref slab_ref;   /* the Uint8Array that plaintext goes to */
-  uint8_t *slab;
-  size_t slab_size;
+  int32_t *shared;       /* SHARED_SLOTS, owned by a JS ArrayBuffer */
+  napi_ref shared_ref;   /* the Int32Array */
+  napi_ref slab_ref;     /* the Uint8Array that plaintext goes to */
   napi_ref callback_ref; /* called with the owner as this: (events) */
   napi_ref context_ctor_ref;
   struct connection *connections; /* all open ones */
@@ -88,10 +92,8 @@ struct connection {
   struct poll *poll;        /* NULL: not on a descriptor */
   napi_ref owner_ref;       /* strong, while polling */
   napi_async_context async; /* while polling */
-  napi_ref psk_ref;         /* the PSK callback */
+  napi_ref psk_ref;         /* the PSK callback; weak, the wrapper has it */
   napi_ref buffer_ref;      /* onread's buffer, instead of the slab */
-  uint8_t *buffer;
-  size_t buffer_size;
   struct connection *prev, *next;
   unsigned pins;   /* frames that still use this struct */
   bool finalized;  /* the wrapper is gone: the last pin frees */

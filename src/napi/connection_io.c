@@ -55,7 +55,7 @@ static napi_value start(napi_env env, napi_callback_info info) {
     return NULL;
   events = connection_pump(connection);
   if (connection->engine != NULL && connection->poll != NULL)
-    loop_flush(connection);
+    (void)loop_flush(connection);
   return new_events(env, events);
 }
 
@@ -75,9 +75,11 @@ static napi_value receive(napi_env env, napi_callback_info info) {
   if (connection->engine == NULL)
     return new_events(env, 0);
   /* The Buffer is the caller's again. */
-  if (status < 0 || etls_engine_keep_input(connection->engine) < 0) {
+  if (status >= 0)
+    status = etls_engine_keep_input(connection->engine);
+  if (status < 0) {
     connection->failed = true;
-    connection->binding->error.status = ETLS_ERR_MEMORY;
+    connection->binding->error.status = status;
     events |= EVENT_ERROR;
   }
   return new_events(env, events);
@@ -95,9 +97,14 @@ static napi_value receive_end(napi_env env, napi_callback_info info) {
 /* pump() -> event bits: what EVENT_MORE announced, or kept input */
 static napi_value pump(napi_env env, napi_callback_info info) {
   struct connection *connection = begin(env, info, NULL, 0);
+  uint32_t events;
   if (connection == NULL)
     return NULL;
-  return new_events(env, connection_pump(connection));
+  events = connection_pump(connection);
+  /* Input may ask for an answer: a KeyUpdate, an alert. */
+  if (connection->engine != NULL && connection->poll != NULL)
+    events |= loop_flush(connection);
+  return new_events(env, events);
 }
 
 /* Inside a callback sending is put off until it returns, so that all that the
@@ -118,7 +125,7 @@ static void settle(struct connection *connection, enum etls_status status,
          etls_engine_output(connection->engine, &data) <= HOLD_MAX;
   connection->blocked = false;
   if (connection->poll != NULL && !hold) {
-    loop_flush(connection);
+    (void)loop_flush(connection);
     connection->blocked = etls_engine_output(connection->engine, &data) > 0;
   }
   /* In a renegotiation; after END there is nothing that could finish it. */
@@ -214,7 +221,8 @@ static bool gather(napi_env env, struct gatherer *g, napi_value chunk,
     encrypt(g, data, len);
     return true;
   }
-  memcpy(buffer + g->used, data, len);
+  if (len > 0)
+    memcpy(buffer + g->used, data, len);
   g->used += len;
   return true;
 }

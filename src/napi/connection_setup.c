@@ -207,7 +207,9 @@ static size_t on_psk(void *arg, const char *hint, char *identity,
   napi_value self = NULL;
   napi_value result = NULL;
   size_t len = 0;
-  if (connection->psk_ref == NULL || connection->binding->exiting)
+  /* In a renegotiation JavaScript would run in the midst of a read. */
+  if (connection->psk_ref == NULL || connection->binding->exiting ||
+      connection->secured)
     return 0;
   if (napi_open_handle_scope(env, &scope) != napi_ok)
     return 0;
@@ -216,23 +218,29 @@ static size_t on_psk(void *arg, const char *hint, char *identity,
   argv[1] = args_new_number(env, (double)max_psk_len);
   argv[2] = args_new_number(env, (double)max_identity_len);
   if (napi_get_reference_value(env, connection->psk_ref, &callback) ==
-      napi_ok) {
+          napi_ok &&
+      callback != NULL) {
     connection->in_psk = true;
     if (napi_call_function(env, self, callback, 3, argv, &result) == napi_ok)
       len = read_psk(env, result, identity, max_identity_len, psk, max_psk_len);
     connection->in_psk = false;
   }
+  /* It may tell of another connection by now. */
+  etls_error_init(&connection->binding->error);
+  loop_report_exception(env);
   napi_close_handle_scope(env, scope);
   return connection->close_deferred ? 0 : len;
 }
 
-/* setPskCallback(function (hint, maxPskLength, maxIdentityLength)) */
+/* setPskCallback(function (hint, maxPskLength, maxIdentityLength)), which is
+ * to be a property of this, too: a reference that kept it alive would keep
+ * what it knows, the socket, and with it this. */
 static napi_value set_psk_callback(napi_env env, napi_callback_info info) {
   napi_value argv[1];
   struct connection *connection = begin(env, info, argv, 1);
   if (connection == NULL || connection->psk_ref != NULL)
     return NULL;
-  if (napi_create_reference(env, argv[0], 1, &connection->psk_ref) != napi_ok) {
+  if (napi_create_reference(env, argv[0], 0, &connection->psk_ref) != napi_ok) {
     args_throw(env, "not a function");
     return NULL;
   }
@@ -260,8 +268,6 @@ static napi_value set_read_buffer(napi_env env, napi_callback_info info) {
   if (connection->buffer_ref != NULL)
     napi_delete_reference(env, connection->buffer_ref);
   connection->buffer_ref = ref;
-  connection->buffer = data;
-  connection->buffer_size = len;
   return NULL;
 }
 

@@ -6,7 +6,7 @@
  * V8 signature, so that calling one on another object throws before it gets
  * here.
  */
-#include <string.h>
+#include <errno.h>
 
 #include <openssl/crypto.h>
 
@@ -14,6 +14,8 @@
 #include "binding.h"
 #include "error.h"
 #include "loop.h"
+
+enum { READ_MAX = 1 << 30 }; /* of plaintext at once: SHARED_LENGTH is an int */
 
 void connection_pin(struct connection *connection) {
   connection->pins++;
@@ -46,16 +48,13 @@ void connection_close(struct connection *connection) {
   }
   /* What was written in this callback, or the alert that says what was wrong,
    * has not been sent yet. Before the peer is verified nothing else is. */
-  if (connection->emitting &&
-      (connection->accepted ||
-       etls_engine_state(connection->engine) == ETLS_STATE_FAILED))
-    loop_flush(connection);
+  if (connection->emitting)
+    loop_flush_last(connection);
   loop_detach(connection);
   etls_engine_free(connection->engine);
   connection->engine = NULL;
   drop_reference(binding->env, &connection->psk_ref);
   drop_reference(binding->env, &connection->buffer_ref);
-  connection->buffer = NULL;
   if (connection->prev != NULL)
     connection->prev->next = connection->next;
   else
@@ -188,22 +187,52 @@ static uint32_t pump_handshake(struct connection *connection) {
   return EVENT_ERROR;
 }
 
+/* Where the next plaintext goes; *cap 0: JavaScript has taken that away. */
+static uint8_t *find_target(const struct connection *connection, size_t *cap) {
+  struct binding *binding = connection->binding;
+  const int32_t offset = binding->shared[SHARED_OFFSET];
+  uint8_t *target = NULL;
+  if (connection->buffer_ref != NULL) {
+    args_referenced(binding->env, connection->buffer_ref, &target, cap);
+  } else {
+    args_referenced(binding->env, binding->slab_ref, &target, cap);
+    if (offset < 0 || (size_t)offset >= *cap) {
+      *cap = 0;
+    } else {
+      target += offset;
+      *cap -= (size_t)offset;
+    }
+  }
+  if (*cap > READ_MAX)
+    *cap = READ_MAX;
+  return target;
+}
+
+/* As libuv has it for a buffer of no length, which would never be filled. */
+static uint32_t no_target(struct connection *connection) {
+  struct etls_error *error = &connection->binding->error;
+  if (connection->buffer_ref == NULL)
+    return EVENT_SLAB | EVENT_MORE;
+  if (connection->failed)
+    return 0;
+  error->status = ETLS_ERR_IO;
+  error->sys_errno = ENOBUFS;
+  error->syscall = "read";
+  connection->failed = true;
+  return EVENT_ERROR;
+}
+
 static uint32_t pump_read(struct connection *connection) {
   struct binding *binding = connection->binding;
   uint32_t events = 0;
-  uint8_t *target = connection->buffer;
-  size_t cap = connection->buffer_size;
+  size_t cap = 0;
   size_t used = 0;
   enum etls_status status = ETLS_OK;
+  uint8_t *target = find_target(connection, &cap);
 
-  if (target == NULL) {
-    size_t offset = (size_t)binding->shared[SHARED_OFFSET];
-    if (offset >= binding->slab_size)
-      offset = 0;
-    target = binding->slab + offset;
-    cap = binding->slab_size - offset;
-  }
   etls_error_init(&binding->error);
+  if (cap == 0)
+    return no_target(connection);
   while (used < cap && status == ETLS_OK) {
     size_t n = 0;
     status = etls_engine_read(connection->engine, target + used, cap - used, &n,

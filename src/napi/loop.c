@@ -44,7 +44,7 @@ int64_t loop_now_ms(struct binding *binding) {
 
 /* An exception of a listener reaches 'uncaughtException', as it does when
  * node's own handles call back. */
-static void report_exception(napi_env env) {
+void loop_report_exception(napi_env env) {
   napi_value exception = NULL;
   bool pending = false;
   if (napi_is_exception_pending(env, &pending) != napi_ok || !pending)
@@ -75,7 +75,7 @@ static void emit(struct connection *connection, uint32_t events) {
                               &argument, NULL);
   connection->emitting = false;
   if (status == napi_pending_exception)
-    report_exception(env);
+    loop_report_exception(env);
 }
 
 static void on_poll(uv_poll_t *handle, int status, int events);
@@ -145,9 +145,22 @@ static uint32_t flush(struct connection *connection) {
   return EVENT_DRAIN;
 }
 
-void loop_flush(struct connection *connection) {
-  (void)flush(connection);
+uint32_t loop_flush(struct connection *connection) {
+  uint32_t events = flush(connection);
   loop_update(connection);
+  return events;
+}
+
+void loop_flush_last(struct connection *connection) {
+  if (connection->accepted ||
+      etls_engine_state(connection->engine) == ETLS_STATE_FAILED)
+    (void)loop_flush(connection);
+}
+
+void loop_flush_all(struct binding *binding) {
+  struct connection *connection = binding->connections;
+  for (; connection != NULL; connection = connection->next)
+    loop_flush_last(connection);
 }
 
 /* Flushes, and lets JavaScript fill the room that this made, but only so
@@ -250,15 +263,39 @@ static void on_poll(uv_poll_t *handle, int status, int events) {
   napi_close_handle_scope(env, scope);
 }
 
+/* Releases what JavaScript's side of an attached connection holds. */
+static void drop_owner(struct connection *connection) {
+  napi_env env = connection->binding->env;
+  if (connection->async != NULL)
+    napi_async_destroy(env, connection->async);
+  connection->async = NULL;
+  if (connection->owner_ref != NULL)
+    napi_delete_reference(env, connection->owner_ref);
+  connection->owner_ref = NULL;
+}
+
+/* Runs the init hooks of async_hooks: the connection may be closed
+ * afterwards. */
+static int set_owner(struct connection *connection, napi_value owner) {
+  napi_env env = connection->binding->env;
+  napi_value name = args_new_string(env, "EAGERTLS");
+  if (name == NULL ||
+      napi_create_reference(env, owner, 1, &connection->owner_ref) != napi_ok ||
+      napi_async_init(env, owner, name, &connection->async) != napi_ok)
+    return UV_ENOMEM;
+  return connection->engine == NULL ? UV_ECANCELED : 0;
+}
+
 int loop_attach(struct connection *connection, napi_value owner, int fd) {
   struct binding *binding = connection->binding;
-  napi_env env = binding->env;
   struct uv_loop_s *loop = NULL;
-  napi_value name = args_new_string(env, "EAGERTLS");
   struct poll *poll = OPENSSL_zalloc(sizeof *poll);
   int result = UV_ENOMEM;
-  if (poll == NULL || name == NULL ||
-      napi_get_uv_event_loop(env, &loop) != napi_ok)
+  if (poll == NULL || napi_get_uv_event_loop(binding->env, &loop) != napi_ok)
+    goto fail;
+  result =
+      connection->poll != NULL ? UV_EALREADY : set_owner(connection, owner);
+  if (result != 0)
     goto fail;
   etls_error_init(&binding->error);
   if (etls_fd_transport_open(&connection->transport, fd, &binding->error) !=
@@ -275,14 +312,12 @@ int loop_attach(struct connection *connection, napi_value owner, int fd) {
   poll->connection = connection;
   connection->poll = poll;
   binding->open_polls++;
-  if (napi_create_reference(env, owner, 1, &connection->owner_ref) != napi_ok ||
-      napi_async_init(env, owner, name, &connection->async) != napi_ok) {
-    loop_detach(connection);
-    return UV_ENOMEM;
-  }
   return 0;
 fail:
-  etls_fd_transport_close(&connection->transport);
+  if (connection->poll == NULL) {
+    drop_owner(connection);
+    etls_fd_transport_close(&connection->transport);
+  }
   OPENSSL_free(poll);
   return result;
 }
@@ -304,7 +339,6 @@ static void on_close(uv_handle_t *handle) {
 }
 
 void loop_detach(struct connection *connection) {
-  napi_env env = connection->binding->env;
   struct poll *poll = connection->poll;
   if (poll == NULL)
     return;
@@ -313,12 +347,7 @@ void loop_detach(struct connection *connection) {
   /* uv_close stops the poll, after which the descriptor may go at once. */
   uv_close((uv_handle_t *)&poll->handle, on_close);
   etls_fd_transport_close(&connection->transport);
-  if (connection->async != NULL)
-    napi_async_destroy(env, connection->async);
-  connection->async = NULL;
-  if (connection->owner_ref != NULL)
-    napi_delete_reference(env, connection->owner_ref);
-  connection->owner_ref = NULL;
+  drop_owner(connection);
 }
 
 void loop_ref(struct connection *connection, bool ref) {
@@ -334,7 +363,11 @@ void loop_cleanup(napi_async_cleanup_hook_handle handle, void *data) {
   struct binding *binding = data;
   binding->exiting = true;
   binding->cleanup = handle;
-  while (binding->connections != NULL)
-    connection_close(binding->connections);
+  /* One that is deferred (exit() in a PSK callback) stays. */
+  for (struct connection *next = NULL, *one = binding->connections; one != NULL;
+       one = next) {
+    next = one->next;
+    connection_close(one);
+  }
   finish_cleanup(binding);
 }

@@ -21,8 +21,15 @@ void loop_detach(struct connection *connection);
 /* Polls for what connection->reading and its output ask for. */
 void loop_update(struct connection *connection);
 /* Sends what the engine has, the rest when the kernel can take it. An error is
- * told by an event later. */
-void loop_flush(struct connection *connection);
+ * told by an event later. Returns EVENT_DRAIN when a write waited for that,
+ * else 0. */
+uint32_t loop_flush(struct connection *connection);
+/* The same when there may be no later: what was written, or the alert that says
+ * what was wrong. Before the peer is verified nothing else is sent. */
+void loop_flush_last(struct connection *connection);
+void loop_flush_all(struct binding *binding);
+/* A pending exception becomes an uncaught one. */
+void loop_report_exception(napi_env env);
 /* Whether this connection keeps the process alive. */
 void loop_ref(struct connection *connection, bool ref);
 /* Called when the environment ends, before its loop: closes all connections
