@@ -39,7 +39,6 @@ function functionsOf (proto, name) {
 /** Names of what for..in finds. */
 function visible (object) {
   const names = []
-  // eslint-disable-next-line guard-for-in
   for (const name in object) names.push(name)
   return names.sort()
 }
