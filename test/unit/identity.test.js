@@ -3,7 +3,8 @@
 const assert = require('node:assert/strict')
 const tls = require('node:tls')
 
-const { checkIdentity, identityId, identityName } = require('../../lib/identity')
+const { checkIdentity, identityId, identityName, isDefaultCheck } =
+  require('../../lib/identity')
 
 const { checkServerIdentity } = tls
 const CERTIFICATE = { subject: {}, subjectaltname: 'DNS:good.test' }
@@ -47,6 +48,44 @@ describe('identityId', () => {
     assert.notEqual(identityId(one), identityId(two))
     assert.notEqual(identityId(one), identityId(checkServerIdentity))
     assert.equal(Number.isInteger(identityId(two)), true)
+  })
+})
+
+describe('isDefaultCheck', () => {
+  const path = require.resolve('../../lib/identity')
+  /** lib/identity.js, loaded after somebody has put this function there. */
+  function loadedAfter (check) {
+    const cached = require.cache[path]
+    delete require.cache[path]
+    tls.checkServerIdentity = check
+    try {
+      return require(path)
+    } finally {
+      tls.checkServerIdentity = checkServerIdentity
+      require.cache[path] = cached
+    }
+  }
+
+  it('is true of the function that came with node alone', () => {
+    const ours = () => {}
+    assert.equal(isDefaultCheck(checkServerIdentity), true)
+    assert.equal(isDefaultCheck(ours), false)
+    const wrapped = (...args) => checkServerIdentity(...args)
+    const bound = checkServerIdentity.bind(tls)
+    for (const earlier of [ours, wrapped, bound]) {
+      assert.equal(loadedAfter(earlier).isDefaultCheck(earlier), false)
+    }
+  })
+
+  it('decides about remembering: an earlier replacement is asked each time', () => {
+    let revoked = false
+    const replacement = () => revoked ? new Error('revoked') : undefined
+    const fresh = loadedAfter(replacement)
+    const options = { host: 'good.test', checkServerIdentity: replacement }
+    const print = fingerprint()
+    assert.equal(fresh.checkIdentity(options, print, counted()), undefined)
+    revoked = true
+    assert.equal(fresh.checkIdentity(options, print, counted()).message, 'revoked')
   })
 })
 
