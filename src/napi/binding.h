@@ -60,7 +60,7 @@ struct binding {
   struct etls_context_cache *contexts;
   struct etls_session_store *sessions;
   struct etls_buffer_pool *pool;
-  struct etls_error error; /* of the last call that failed */
+  struct etls_error error; /* of the call that is being made */
   uint8_t *scratch;
   uint8_t *gather;
   int32_t *shared;       /* SHARED_SLOTS, owned by a JS ArrayBuffer */
@@ -95,13 +95,16 @@ struct connection {
   napi_ref psk_ref;         /* the PSK callback; weak, the wrapper has it */
   napi_ref buffer_ref;      /* onread's buffer, instead of the slab */
   struct connection *prev, *next;
+  enum etls_status failure; /* unless the engine itself has failed */
+  int failure_errno;
+  const char *failure_syscall;
   unsigned pins;   /* frames that still use this struct */
   bool finalized;  /* the wrapper is gone: the last pin frees */
   bool secured;    /* the handshake is complete */
   bool accepted;   /* ... and JavaScript has verified the peer */
   bool reading;    /* JavaScript wants plaintext */
   bool ended;      /* EVENT_END was given */
-  bool failed;     /* EVENT_ERROR was given */
+  bool failed;     /* EVENT_ERROR was given, see connection_fail */
   bool blocked;    /* a write waits for EVENT_DRAIN */
   bool stalled;    /* the kernel did not take all output */
   bool finishing;  /* SHUT_WR as soon as the output is gone */
@@ -125,6 +128,16 @@ void connection_unpin(struct connection *connection);
  * bits, 0 when it wants input. Never calls JavaScript but for PSK.
  */
 uint32_t connection_pump(struct connection *connection);
+/*
+ * Ends it: what the engine did not find out by itself is remembered until
+ * takeError() is called, which may be long after other connections have used
+ * binding->error. Returns EVENT_ERROR; 0 if it had failed before.
+ */
+uint32_t connection_fail(struct connection *connection, enum etls_status status,
+                         int sys_errno, const char *syscall);
+/* Why it has failed; never ETLS_OK. */
+void connection_failure(struct connection *connection,
+                        struct etls_error *error);
 /* The receiver of a method; throws and returns NULL when it is closed. */
 struct connection *connection_this(napi_env env, napi_callback_info info,
                                    size_t *argc, napi_value *argv);

@@ -26,6 +26,7 @@ static napi_value take_error(napi_env env, napi_callback_info info) {
   struct connection *connection = connection_this(env, info, &argc, NULL);
   if (connection == NULL)
     return NULL;
+  connection_failure(connection, &connection->binding->error);
   return error_of_connection(env, &connection->binding->error);
 }
 

@@ -6,6 +6,7 @@
  * running callback. Without one, receive() takes ciphertext, takeOutput()
  * gives it, and the event bits are what these return.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "args.h"
@@ -77,21 +78,21 @@ static napi_value receive(napi_env env, napi_callback_info info) {
   /* The Buffer is the caller's again. */
   if (status >= 0)
     status = etls_engine_keep_input(connection->engine);
-  if (status < 0) {
-    connection->failed = true;
-    connection->binding->error.status = status;
-    events |= EVENT_ERROR;
-  }
+  if (status < 0)
+    events |= connection_fail(connection, status, 0, NULL);
   return new_events(env, events);
 }
 
 /* receiveEnd() -> event bits: the Duplex ended */
 static napi_value receive_end(napi_env env, napi_callback_info info) {
   struct connection *connection = begin(env, info, NULL, 0);
+  uint32_t events = 0;
   if (connection == NULL)
     return NULL;
   etls_engine_feed_end(connection->engine);
-  return new_events(env, connection_pump(connection));
+  if (!connection->secured || connection->reading)
+    events = connection_pump(connection);
+  return new_events(env, events);
 }
 
 /* pump() -> event bits: what EVENT_MORE announced, or kept input */
@@ -116,8 +117,10 @@ static void settle(struct connection *connection, enum etls_status status,
                    bool hold) {
   int32_t *shared = connection->binding->shared;
   const uint8_t *data = NULL;
-  if (status < 0) {
-    connection->failed = true;
+  /* Else in a renegotiation whose end will never come. */
+  if (status < 0 || status == ETLS_END) {
+    (void)connection_fail(connection, status < 0 ? status : ETLS_ERR_IO, EPIPE,
+                          "write");
     shared[SHARED_EVENTS] = EVENT_ERROR;
     return;
   }
@@ -128,8 +131,7 @@ static void settle(struct connection *connection, enum etls_status status,
     (void)loop_flush(connection);
     connection->blocked = etls_engine_output(connection->engine, &data) > 0;
   }
-  /* In a renegotiation; after END there is nothing that could finish it. */
-  if (status == ETLS_WANT_INPUT || status == ETLS_END)
+  if (status == ETLS_WANT_INPUT) /* in a renegotiation */
     connection->blocked = true;
   shared[SHARED_QUEUED] = (connection->blocked ? QUEUED_WAIT : 0) |
                           (status != ETLS_OK ? QUEUED_REST : 0);

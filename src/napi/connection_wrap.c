@@ -65,6 +65,30 @@ void connection_close(struct connection *connection) {
   connection->next = NULL;
 }
 
+uint32_t connection_fail(struct connection *connection, enum etls_status status,
+                         int sys_errno, const char *syscall) {
+  if (connection->failed)
+    return 0;
+  connection->failed = true;
+  connection->failure = status;
+  connection->failure_errno = sys_errno;
+  connection->failure_syscall = syscall;
+  return EVENT_ERROR;
+}
+
+void connection_failure(struct connection *connection,
+                        struct etls_error *error) {
+  etls_error_init(error);
+  /* An engine that has failed says the same again each time. */
+  if (etls_engine_state(connection->engine) == ETLS_STATE_FAILED &&
+      etls_engine_handshake(connection->engine, error) < 0)
+    return;
+  error->status =
+      connection->failure < 0 ? connection->failure : ETLS_ERR_INTERNAL;
+  error->sys_errno = connection->failure_errno;
+  error->syscall = connection->failure_syscall;
+}
+
 static void finalize(napi_env env, void *data, void *hint) {
   struct connection *connection = data;
   (void)env;
@@ -181,10 +205,7 @@ static uint32_t pump_handshake(struct connection *connection) {
     connection->ended = true;
     return EVENT_END;
   }
-  if (status > 0)
-    return 0;
-  connection->failed = true;
-  return EVENT_ERROR;
+  return status > 0 ? 0 : connection_fail(connection, status, 0, NULL);
 }
 
 /* Where the next plaintext goes; *cap 0: JavaScript has taken that away. */
@@ -210,16 +231,9 @@ static uint8_t *find_target(const struct connection *connection, size_t *cap) {
 
 /* As libuv has it for a buffer of no length, which would never be filled. */
 static uint32_t no_target(struct connection *connection) {
-  struct etls_error *error = &connection->binding->error;
-  if (connection->buffer_ref == NULL)
-    return EVENT_SLAB | EVENT_MORE;
-  if (connection->failed)
-    return 0;
-  error->status = ETLS_ERR_IO;
-  error->sys_errno = ENOBUFS;
-  error->syscall = "read";
-  connection->failed = true;
-  return EVENT_ERROR;
+  return connection->buffer_ref == NULL
+             ? EVENT_SLAB | EVENT_MORE
+             : connection_fail(connection, ETLS_ERR_IO, ENOBUFS, "read");
 }
 
 static uint32_t pump_read(struct connection *connection) {
@@ -248,10 +262,8 @@ static uint32_t pump_read(struct connection *connection) {
     connection->ended = true;
     events |= EVENT_END;
   }
-  if (status < 0 && !connection->failed) {
-    connection->failed = true;
-    events |= EVENT_ERROR;
-  }
+  if (status < 0)
+    events |= connection_fail(connection, status, 0, NULL);
   return events;
 }
 

@@ -206,8 +206,9 @@ static void read_some(struct connection *connection) {
     if (status == ETLS_WANT_INPUT)
       return;
     if (status < 0) {
-      connection->failed = true;
-      emit(connection, EVENT_ERROR);
+      emit(connection,
+           connection_fail(connection, status, binding->error.sys_errno,
+                           binding->error.syscall));
       return;
     }
     pump_and_emit(connection);
@@ -215,9 +216,7 @@ static void read_some(struct connection *connection) {
       return;
     /* The scratch buffer is the next connection's. */
     if (etls_engine_keep_input(connection->engine) < 0) {
-      connection->failed = true;
-      binding->error.status = ETLS_ERR_MEMORY;
-      emit(connection, EVENT_ERROR);
+      emit(connection, connection_fail(connection, ETLS_ERR_MEMORY, 0, NULL));
       return;
     }
     if (n < SCRATCH_SIZE)
@@ -227,16 +226,9 @@ static void read_some(struct connection *connection) {
 }
 
 static void report_write_error(struct connection *connection) {
-  struct etls_error *error = &connection->binding->error;
-  if (connection->engine == NULL || connection->failed ||
-      connection->write_errno == 0)
-    return;
-  etls_error_init(error);
-  error->status = ETLS_ERR_IO;
-  error->sys_errno = connection->write_errno;
-  error->syscall = "write";
-  connection->failed = true;
-  emit(connection, EVENT_ERROR);
+  if (connection->engine != NULL && connection->write_errno != 0)
+    emit(connection, connection_fail(connection, ETLS_ERR_IO,
+                                     connection->write_errno, "write"));
 }
 
 static void on_poll(uv_poll_t *handle, int status, int events) {
