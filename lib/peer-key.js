@@ -15,19 +15,23 @@ function field (value) {
 }
 
 /**
+ * The port counts twice: that of the raw socket may be a proxy's.
+ *
  * @param {object} options of the connection
  * @param {number | undefined} port that the raw socket is connected to
+ * @param {string | false} sni what setServername() may have changed
  * @param {Uint8Array | undefined} alpn wire format
  * @returns {string}
  */
-function peerKey (options, port, alpn) {
+function peerKey (options, port, sni, alpn) {
   const target = options.path && !options.socket
     ? `path ${options.path}`
-    : `port ${port ?? options.port ?? ''}`
+    : `port ${port ?? ''} ${options.port ?? ''}`
   return field(options.rejectUnauthorized ? 'strict' : 'lax') +
     field(identityId(options.checkServerIdentity)) +
     field(options.minDHSize) +
     field(options.servername) +
+    field(sni) +
     field(identityName(options)) +
     field(target) +
     field(alpn === undefined ? '' : Buffer.from(alpn).toString('latin1'))

@@ -29,7 +29,7 @@ function useSessions (socket, connection, options) {
   // An https.Agent hands its connections the sessions that it wants used.
   if (options._agentKey !== undefined) return
   const key = peerKey(options, remotePort(socket[kRaw]),
-    socket._tlsOptions.ALPNProtocols)
+    connection.servername(), socket._tlsOptions.ALPNProtocols)
   // An explicit session wins over the store.
   connection.useStore(key, !options.session)
 }

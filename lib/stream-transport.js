@@ -12,9 +12,11 @@ const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const net = require('node:net')
 const { EVENT } = require('./constants')
-const { ERR_STREAM_WRAP } = require('./errors')
+const { ERR_EAGER_TLS_LEFTOVER_PLAINTEXT, ERR_STREAM_WRAP } =
+  require('./errors')
 const {
-  kConnection, kDeliver, kPaused, kQueue, kRaw, kRawEnded, kResource, kTlsSocket
+  kConnection, kDeliver, kPaused, kQueue, kRaw, kRawEnded, kResource,
+  kTlsSocket, kTransport
 } = require('./symbols')
 
 /** Put on the raw socket as its push(). */
@@ -51,6 +53,12 @@ function receive (socket, raw, chunk, encoding) {
     return
   }
   if (chunk.byteLength === 0) return
+  // Earlier writes are still on their way, no ClientHello was sent: whatever
+  // this is, it is no answer to it.
+  if (socket[kTransport] === null) {
+    socket.destroy(new ERR_EAGER_TLS_LEFTOVER_PLAINTEXT(chunk.byteLength))
+    return
+  }
   deliverAll(socket, connection, connection.receive(chunk))
 }
 

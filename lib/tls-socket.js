@@ -35,7 +35,8 @@ const {
   kDeliver, kHandshakeTimer, kOnread, kOwnsRaw, kPaused, kPlaintextRead, kQueue,
   kRaw, kRawClosing, kRawEnded, kReady, kSessions, kState, kTimeout, kTransport
 } = require('./symbols')
-const { keepErrorListener, noteClose, takeOver } = require('./takeover')
+const { isDuplex, keepErrorListener, noteClose, takeOver } =
+  require('./takeover')
 const { verifyPeer } = require('./verification')
 const { WriteQueue } = require('./write-queue')
 
@@ -59,6 +60,7 @@ class TLSSocket extends net.Socket {
       options = { ...options }
       if (findFallback(options) !== null) return nodeTLSSocket(raw, options)
     }
+    validateArguments(raw, options)
     const connection = createConnection(options, contextFields)
     try {
       super({
@@ -66,7 +68,8 @@ class TLSSocket extends net.Socket {
         highWaterMark: options.highWaterMark
       })
       initialise(this, raw, options, connection)
-      if (options.signal !== undefined) abortOn(this, options.signal)
+      // Not net.Socket's option, which would act before all is complete.
+      if (options.signal) addAbortSignal(options.signal, this)
     } catch (error) {
       connection.close()
       throw error
@@ -75,12 +78,14 @@ class TLSSocket extends net.Socket {
 }
 Object.setPrototypeOf(TLSSocket.prototype, tls.TLSSocket.prototype)
 
-/** As net.Socket's option, which would act before we are complete. */
-function abortOn (socket, signal) {
-  if (typeof signal !== 'object' || signal === null || !('aborted' in signal)) {
-    throw new errors.ERR_INVALID_ARG_TYPE('options.signal', 'AbortSignal', signal)
+/** Before anything is taken over. */
+function validateArguments (raw, { signal }) {
+  if (raw && !isDuplex(raw)) {
+    throw new errors.ERR_INVALID_ARG_TYPE('socket', 'Duplex', raw)
   }
-  addAbortSignal(signal, socket)
+  if (signal && !(typeof signal === 'object' && 'aborted' in signal)) {
+    throw new errors.ERR_INVALID_ARG_TYPE('signal', 'AbortSignal', signal)
+  }
 }
 
 function initialise (socket, raw, options, connection) {
@@ -183,7 +188,10 @@ proto[kDeliver] = function (events) {
 function deliverEach (socket, connection, events, chunk, failure) {
   if (events & EVENT.KEYLOG) guard(socket, connection, emitKeylog, connection)
   if (events & EVENT.OCSP) guard(socket, connection, emitOcsp, connection)
-  if (events & EVENT.HANDSHAKE) guard(socket, connection, onHandshake)
+  if (events & EVENT.HANDSHAKE) {
+    guard(socket, connection, onHandshake)
+    insistOnVerification(socket, connection)
+  }
   if (events & EVENT.SESSION) guard(socket, connection, onSessions, connection)
   if (chunk !== null && socket[kState] === SECURE) {
     guard(socket, connection, onData, chunk)
@@ -243,8 +251,17 @@ function onDrain (socket) {
  * verification.
  */
 function onHandshake (socket) {
+  socket._secureEstablished = false
   socket.prependOnceListener('secure', onSecureEvent)
   socket.emit('secure')
+}
+
+/** Somebody may have kept 'secure' from coming here: nothing goes on without
+ * it. */
+function insistOnVerification (socket, connection) {
+  if (socket[kConnection] !== connection ||
+      (socket._secureEstablished && socket[kState] === SECURE)) return
+  socket.destroy(new errors.ERR_EAGER_TLS_INTERNAL('the peer is not verified'))
 }
 
 function onSecureEvent () {
@@ -422,13 +439,13 @@ proto._final = function (callback) {
 /* ---- the end ----------------------------------------------------------- */
 
 /** Frees the engine, and with it a single-use context, at once. */
-function closeConnection (socket) {
+function closeConnection (socket, reset = false) {
   const connection = socket[kConnection]
   if (connection === null) return
   socket[kCiphertextRead] = connection.bytesRead()
   socket[kCiphertextWritten] = connection.bytesWritten()
   socket[kConnection] = null
-  connection.close()
+  connection.close(reset || socket[kRaw]?.resetAndClosing === true)
   watchIdleContexts()
   observe.contextsChanged()
 }
@@ -482,7 +499,7 @@ proto.resetAndDestroy = function () {
     this.destroy(new errors.ERR_SOCKET_CLOSED())
     return this
   }
-  closeConnection(this)
+  closeConnection(this, true)
   raw.resetAndDestroy()
   this.destroy()
   return this

@@ -387,7 +387,8 @@ etls_engine_set_session(struct etls_engine *engine,
                         size_t len, struct etls_error *error);
 /*
  * The connection was verified (or deliberately accepted): what it has produced
- * so far goes into the store, what comes later goes there at once.
+ * so far goes into the store. Tickets that come later go there at once,
+ * sessions of a renegotiation with the next call.
  */
 void etls_engine_accept_sessions(struct etls_engine *engine, int64_t now_ms);
 
@@ -565,6 +566,14 @@ etls_fd_transport_read(struct etls_fd_transport *t, struct etls_engine *engine,
 ETLS_MUST_USE enum etls_status
 etls_fd_transport_flush(struct etls_fd_transport *t, struct etls_engine *engine,
                         struct etls_error *error);
+/* Whether the kernel still holds bytes, or a FIN, of which the peer has not
+ * said that it has them. False where that cannot be asked. */
+bool etls_fd_transport_unsent(const struct etls_fd_transport *t);
+/* One read() of what nobody wants any more. ETLS_OK: there may be more.
+ * ETLS_WANT_INPUT, ETLS_END; ETLS_ERR_IO. */
+ETLS_MUST_USE enum etls_status
+etls_fd_transport_discard(struct etls_fd_transport *t, uint8_t *scratch,
+                          size_t cap);
 /* shutdown(SHUT_WR), once, when nothing is pending. ENOTCONN is success. */
 ETLS_MUST_USE enum etls_status
 etls_fd_transport_shut_write(struct etls_fd_transport *t,

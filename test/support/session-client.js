@@ -5,6 +5,7 @@
  */
 
 const { once } = require('node:events')
+const net = require('node:net')
 const { closed, connected, take } = require('./sockets')
 
 /**
@@ -17,12 +18,19 @@ const { closed, connected, take } = require('./sockets')
  * @param {object} [also]
  * @param {boolean} [also.keep] leaves the socket open, as `socket`
  * @param {(socket: TLSSocket) => any} [also.look] its result is `seen`
+ * @param {(socket: TLSSocket) => void} [also.prepare] called right after
+ *   connect(), which then upgrades a socket that is still connecting
  * @returns {Promise<object>} { reused, authorized, authorizationError, code }:
  *   `code` is that of the error, `reused` is null if there was one
  */
-async function visit (subject, server, options = {}, { keep, look } = {}) {
-  const socket = subject.connect({ socket: await connected(server), ...options })
+async function visit (subject, server, options = {}, also = {}) {
+  const { keep, look, prepare } = also
+  const raw = prepare
+    ? net.connect(server.port, '127.0.0.1')
+    : await connected(server)
+  const socket = subject.connect({ socket: raw, ...options })
   try {
+    prepare?.(socket)
     await once(socket, 'secureConnect')
     const answer = take(socket, 4)
     socket.write('ping')
