@@ -30,6 +30,7 @@ npm run bench -- --node 26     # clients on another Node, fetched from npm
 npm run bench:rss              # memory over 10,000 upgrades
 npm run bench:leak -- --save   # the curves above
 npm run bench:sizes            # what one idle connection is made of
+npm run bench:micro            # finding a context for some options
 npm run bench:report           # this page
 \`\`\`
 

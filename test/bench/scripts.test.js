@@ -91,6 +91,13 @@ describe('the scripts of the benchmarks', () => {
     assert.match(output, /^object TLSSocket +[\d.]+$/m)
   })
 
+  it('npm run bench:micro measures each shape of the options', async function () {
+    this.timeout(60_000)
+    const { ok, output } = await run('micro.js', '--time', '1')
+    assert.ok(ok, output)
+    assert.equal(output.match(/^(eager-tls|node:tls): .* \d/gm).length, 12)
+  })
+
   it('npm run bench -- --list names the cases', async () => {
     const { ok, output } = await run('run.js', '--list')
     assert.ok(ok)
