@@ -38,7 +38,10 @@ async function main () {
   ensurePki({ bundle: true })
   const { Bench } = await import('tinybench')
   const eager = require('..')
-  const bench = new Bench({ time: Number(values.time), warmupTime: 100 })
+  const time = Number(values.time)
+  const bench = new Bench({
+    time, iterations: 5, warmupTime: time / 5, warmupIterations: 2
+  })
   for (const [name, options] of Object.entries(shapes())) {
     bench.add(`eager-tls: ${name}`, () => {
       eager.createSecureContext(options()).close()
