@@ -126,6 +126,17 @@ function connect (...args) {
     if (contextFields.unsupported !== null) return connectWithNode(...args)
   }
   const socket = new TLSSocket(options.socket, options, contextFields)
+  try {
+    start(socket, options, callback)
+  } catch (error) {
+    // An option of net.connect() that it does not take.
+    socket.destroy()
+    throw error
+  }
+  return socket
+}
+
+function start (socket, options, callback) {
   socket[kConnectOptions] = options
   if (callback) socket.once('secureConnect', callback)
   socket._releaseControl()
@@ -138,11 +149,15 @@ function connect (...args) {
     socket._start()
     socket.connect(options)
   }
-  return socket
 }
 
+/** Next to `socket` node ignores the timeout, and we one that makes no sense. */
 function startTimers (socket, options) {
-  if (options.timeout) socket.setTimeout(options.timeout)
+  const { timeout } = options
+  const wanted = options.socket
+    ? typeof timeout === 'number' && timeout > 0 && timeout < Infinity
+    : timeout
+  if (wanted) socket.setTimeout(timeout)
   if (!(options.handshakeTimeout > 0) || socket[kConnection] === null) return
   socket[kHandshakeTimer] = setTimeout(() => {
     socket.destroy(new errors.ERR_TLS_HANDSHAKE_TIMEOUT())

@@ -7,7 +7,6 @@
 
 const net = require('node:net')
 const tls = require('node:tls')
-const { Buffer } = require('node:buffer')
 const errors = require('./errors')
 const { counts } = require('./live-counts')
 const { connect: nodeConnect } = require('./node-originals')
@@ -30,7 +29,8 @@ let fallbacks = 0
  */
 function findFallback (options) {
   if (options.isServer) return 'isServer'
-  if (options.enableTrace ?? TRACES) return 'enableTrace'
+  // Whatever is neither true nor false is for node to refuse.
+  if ((options.enableTrace ?? TRACES) !== false) return 'enableTrace'
   const context = options.secureContext || options.credentials
   if (context) return isForeign(context) ? 'secureContext' : null
   return null
@@ -111,7 +111,9 @@ function alpnWire (protocols) {
   const out = {}
   tls.convertALPNProtocols(protocols, out)
   const wire = out.ALPNProtocols
-  if (wire === undefined) return Buffer.alloc(0)
+  if (wire === undefined) {
+    throw new TypeError('Must give a Buffer as first argument')
+  }
   for (let at = 0; at < wire.length; at += 1 + wire[at]) {
     if (wire[at] === 0 || at + wire[at] >= wire.length) {
       throw new errors.ERR_INVALID_ARG_VALUE('ALPNProtocols', protocols)

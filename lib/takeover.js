@@ -24,7 +24,7 @@ const kOriginal = Symbol('own _destroy')
 /** Whether something can be taken for a Duplex, however incomplete. */
 function isDuplex (value) {
   return typeof value === 'object' && value !== null &&
-    typeof value.on === 'function' && typeof value.write === 'function'
+    ['on', 'write', 'pause'].every((name) => typeof value[name] === 'function')
 }
 
 /**

@@ -361,6 +361,15 @@ void etls_engine_want_keylog(struct etls_engine *engine, bool want);
 void etls_engine_want_sessions(struct etls_engine *engine, bool want);
 
 /*
+ * Remembers in the store what the sessions are that this connection gives out
+ * (take_session, get1_session), so that set_session() of another engine knows
+ * what they were verified by. Nothing else is stored. The store must outlive
+ * the engine.
+ */
+void etls_engine_remember_sessions(struct etls_engine *engine,
+                                   struct etls_session_store *store);
+
+/*
  * Resumption through a store. `key` as described at etls_session_store,
  * without the context's digest, which is added here. Takes a session for the
  * handshake to offer if there is one, and remembers the key, captured now,

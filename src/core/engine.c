@@ -136,6 +136,10 @@ enum etls_status etls_engine_read(struct etls_engine *engine, uint8_t *dst,
     status = leave(engine, SSL_read_ex(engine->ssl, dst + *n, cap - *n, &done));
     *n += done;
   }
+  /* SSL_MODE_RELEASE_BUFFERS forgets one: to take in a ticket, OpenSSL sets up
+   * a write buffer, 16 KB that would stay until the next write. */
+  if (status == ETLS_WANT_INPUT)
+    (void)SSL_free_buffers(engine->ssl);
   /* What was decrypted before an end or a failure goes out first; the next
    * call finds the state. */
   if (*n > 0)

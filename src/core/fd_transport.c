@@ -19,8 +19,13 @@
 #ifndef _WIN32
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <linux/sockios.h>
+#endif
 
 #ifdef MSG_NOSIGNAL
 #define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -108,6 +113,34 @@ enum etls_status etls_fd_transport_flush(struct etls_fd_transport *t,
   return ETLS_OK;
 }
 
+bool etls_fd_transport_unsent(const struct etls_fd_transport *t) {
+  int count = 0;
+#if defined(SIOCOUTQ)
+  int rc = ioctl(t->fd, SIOCOUTQ, &count);
+#elif defined(FIONWRITE)
+  int rc = ioctl(t->fd, FIONWRITE, &count);
+#elif defined(SO_NWRITE)
+  socklen_t size = sizeof(count);
+  int rc = getsockopt(t->fd, SOL_SOCKET, SO_NWRITE, &count, &size);
+#else
+  int rc = -1;
+  (void)t;
+#endif
+  return rc == 0 && count > 0;
+}
+
+enum etls_status etls_fd_transport_discard(struct etls_fd_transport *t,
+                                           uint8_t *scratch, size_t cap) {
+  ssize_t got = 0;
+  do {
+    got = recv(t->fd, scratch, cap, MSG_DONTWAIT);
+  } while (got == -1 && errno == EINTR);
+  if (got == -1)
+    return would_block(errno) ? ETLS_WANT_INPUT : ETLS_ERR_IO;
+  t->read_ended = got == 0;
+  return got == 0 ? ETLS_END : ETLS_OK;
+}
+
 enum etls_status etls_fd_transport_shut_write(struct etls_fd_transport *t,
                                               struct etls_error *error) {
   if (t->fd == -1 || t->write_shut)
@@ -149,6 +182,19 @@ enum etls_status etls_fd_transport_flush(struct etls_fd_transport *t,
   (void)t;
   (void)engine;
   return etls_error_set(error, ETLS_ERR_USAGE, "No descriptors here");
+}
+
+bool etls_fd_transport_unsent(const struct etls_fd_transport *t) {
+  (void)t;
+  return false;
+}
+
+enum etls_status etls_fd_transport_discard(struct etls_fd_transport *t,
+                                           uint8_t *scratch, size_t cap) {
+  (void)t;
+  (void)scratch;
+  (void)cap;
+  return ETLS_ERR_IO;
 }
 
 enum etls_status etls_fd_transport_shut_write(struct etls_fd_transport *t,

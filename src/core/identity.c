@@ -145,7 +145,8 @@ static bool parse_pfx(const struct etls_config_item *item, char *passphrase,
   PKCS12 *p12 = NULL;
   BIO *bio = etls_pem_bio(item->bytes, item->len);
 
-  if (bio != NULL)
+  /* An end that is an error, as node's BIO has it: "not enough data". */
+  if (bio != NULL && BIO_set_mem_eof_return(bio, -1) == 1)
     p12 = d2i_PKCS12_bio(bio, NULL);
   if (p12 != NULL)
     done =

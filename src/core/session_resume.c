@@ -127,6 +127,12 @@ enum etls_status etls_engine_use_store(struct etls_engine *engine,
   return ETLS_OK;
 }
 
+void etls_engine_remember_sessions(struct etls_engine *engine,
+                                   struct etls_session_store *store) {
+  if (engine->resume.store == NULL)
+    engine->resume.store = store;
+}
+
 /* Bytes from outside: their certificate must be good for this context. */
 static enum etls_status offer_foreign(struct etls_engine *engine,
                                       const uint8_t *der, size_t len,
@@ -160,8 +166,7 @@ enum etls_status etls_engine_set_session(struct etls_engine *engine,
     return etls_error_set(error, ETLS_ERR_USAGE, "The handshake has started");
   ERR_clear_error();
   etls_resumption_give_up(engine);
-  if (resume->store == NULL)
-    resume->store = store;
+  etls_engine_remember_sessions(engine, store);
   struct etls_session_offer offer;
   if (store == NULL ||
       !etls_session_store_recall(

@@ -70,6 +70,8 @@ struct binding {
   napi_ref context_ctor_ref;
   struct connection *connections; /* all open ones */
   size_t open_polls; /* poll handles whose close callback is to come */
+  size_t open_timers;
+  struct lingering *lingering; /* loop.c */
   napi_async_cleanup_hook_handle cleanup;
   bool exiting;
   bool watch_contexts;
@@ -108,6 +110,7 @@ struct connection {
   bool blocked;    /* a write waits for EVENT_DRAIN */
   bool stalled;    /* the kernel did not take all output */
   bool finishing;  /* SHUT_WR as soon as the output is gone */
+  bool reset;      /* closed without waiting for anything */
   bool farewell;   /* ... which is nothing but close_notify */
   int write_errno; /* sending failed so; told when all was read */
   bool emitting;   /* inside emit(): output is flushed after it */

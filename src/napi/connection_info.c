@@ -245,6 +245,8 @@ static napi_value session(napi_env env, napi_callback_info info) {
   napi_value buffer = NULL;
   if (connection == NULL)
     return NULL;
+  etls_engine_remember_sessions(connection->engine,
+                                connection->binding->sessions);
   if (etls_engine_get1_session(connection->engine, &der, &len,
                                &connection->binding->error) < 0) {
     error_throw_connection(env, &connection->binding->error);
@@ -264,6 +266,8 @@ static napi_value take_session(napi_env env, napi_callback_info info) {
   napi_value buffer = NULL;
   if (connection == NULL)
     return NULL;
+  etls_engine_remember_sessions(connection->engine,
+                                connection->binding->sessions);
   if (etls_engine_take_session(connection->engine, &der, &len,
                                &connection->binding->error) < 0) {
     error_throw_connection(env, &connection->binding->error);

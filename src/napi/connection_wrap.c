@@ -236,6 +236,11 @@ static uint32_t no_target(struct connection *connection) {
              : connection_fail(connection, ETLS_ERR_IO, ENOBUFS, "read");
 }
 
+static bool is_readable(const struct connection *connection) {
+  const enum etls_state state = etls_engine_state(connection->engine);
+  return state == ETLS_STATE_OPEN || state == ETLS_STATE_SHUT_SENT;
+}
+
 static uint32_t pump_read(struct connection *connection) {
   struct binding *binding = connection->binding;
   uint32_t events = 0;
@@ -252,6 +257,10 @@ static uint32_t pump_read(struct connection *connection) {
     status = etls_engine_read(connection->engine, target + used, cap - used, &n,
                               &binding->error);
     used += n;
+    /* Room left, and neither an end nor a failure to be told: it has found
+     * nothing more, and asking again costs a buffer's allocation. */
+    if (status == ETLS_OK && used < cap && is_readable(connection))
+      status = ETLS_WANT_INPUT;
   }
   binding->shared[SHARED_LENGTH] = (int32_t)used;
   if (used > 0)
@@ -282,17 +291,23 @@ uint32_t connection_pump(struct connection *connection) {
   return events;
 }
 
-/* close(): frees the engine and its context's reference now; idempotent. */
+/* close(reset): frees the engine and its context's reference now; idempotent.
+ * reset: the descriptor must go now, too. */
 static napi_value method_close(napi_env env, napi_callback_info info) {
   napi_value self;
+  napi_value argv[1];
   void *data = NULL;
-  size_t argc = 0;
-  if (napi_get_cb_info(env, info, &argc, NULL, &self, NULL) != napi_ok ||
+  size_t argc = 1;
+  struct connection *connection = NULL;
+  if (napi_get_cb_info(env, info, &argc, argv, &self, NULL) != napi_ok ||
       napi_unwrap(env, self, &data) != napi_ok) {
     args_throw(env, "not a Connection");
     return NULL;
   }
-  connection_close(data);
+  connection = data;
+  if (args_is_nullish(env, argv[0]) ||
+      args_bool(env, argv[0], &connection->reset))
+    connection_close(connection);
   return NULL;
 }
 

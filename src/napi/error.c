@@ -55,8 +55,10 @@ static const char *text_of(const struct etls_error *error) {
 void error_throw_context(napi_env env, const struct etls_error *error) {
   /* Argument errors of node (ERR_INVALID_ARG_VALUE for short DH parameters)
    * are TypeErrors. */
-  bool type_error = error->openssl == 0 && error->code[0] != '\0' &&
-                    error->option == ETLS_OPTION_DH_PARAM;
+  bool type_error =
+      error->openssl == 0 &&
+      (error->option == ETLS_OPTION_SESSION_ID_CONTEXT ||
+       (error->option == ETLS_OPTION_DH_PARAM && error->code[0] != '\0'));
   napi_value object = new_error(env, text_of(error), type_error);
   if (object == NULL) {
     args_throw(env, text_of(error));
@@ -66,7 +68,9 @@ void error_throw_context(napi_env env, const struct etls_error *error) {
   set_text(env, object, "library", error->library);
   set_text(env, object, "reason", error->reason);
   set_text(env, object, "code", error->code);
-  if (error->code[0] == '\0' && error->openssl == 0)
+  /* What OpenSSL refuses without a reason has no code in node either. */
+  if (error->code[0] == '\0' && error->openssl == 0 &&
+      error->status != ETLS_ERR_TLS)
     set_text(env, object, "code", "ERR_EAGER_TLS_INTERNAL");
   napi_throw(env, object);
 }

@@ -14,6 +14,13 @@
  * starve the others; level-triggered polling brings us back. Output is flushed
  * once, after JavaScript ran: the client's Finished and the first request then
  * share a segment.
+ *
+ * Lingering. Whatever the peer sends to a closed descriptor (a ticket, data
+ * that crossed our close_notify) is answered with a reset, upon which both
+ * kernels forget what of our data is still under way. So where FIN was sent,
+ * the kernel has not got rid of everything and the peer has not ended, the poll
+ * handle and the descriptor outlive the connection for a while, in a struct
+ * linger, and what comes is read and forgotten. It keeps no process alive.
  */
 #include "loop.h"
 
@@ -26,13 +33,22 @@
 #include "args.h"
 #include "error.h"
 
-enum { READ_BUDGET = 262144, FLUSH_ROUNDS = 4 };
+enum { READ_BUDGET = 262144, FLUSH_ROUNDS = 4, LINGER_MS = 2000 };
 
 struct poll {
   uv_poll_t handle;
   struct connection *connection; /* NULL: detached */
   struct binding *binding;
-  int events; /* what is polled for now */
+  struct lingering *linger; /* NULL unless lingering */
+  int events;               /* what is polled for now */
+};
+
+struct lingering {
+  uv_timer_t timer;
+  struct binding *binding;
+  struct poll *poll;
+  struct etls_fd_transport transport;
+  struct lingering *prev, *next;
 };
 
 int64_t loop_now_ms(struct binding *binding) {
@@ -231,11 +247,15 @@ static void report_write_error(struct connection *connection) {
                                      connection->write_errno, "write"));
 }
 
+static void read_lingering(struct poll *poll, int status);
+
 static void on_poll(uv_poll_t *handle, int status, int events) {
   struct poll *poll = handle->data;
   struct connection *connection = poll->connection;
   napi_env env = poll->binding->env;
   napi_handle_scope scope = NULL;
+  if (poll->linger != NULL)
+    read_lingering(poll, status);
   if (connection == NULL || napi_open_handle_scope(env, &scope) != napi_ok)
     return;
   connection_pin(connection);
@@ -316,7 +336,8 @@ fail:
 
 static void finish_cleanup(struct binding *binding) {
   napi_async_cleanup_hook_handle handle = binding->cleanup;
-  if (!binding->exiting || binding->open_polls > 0 || handle == NULL)
+  if (!binding->exiting || binding->open_polls > 0 ||
+      binding->open_timers > 0 || handle == NULL)
     return;
   binding->cleanup = NULL;
   napi_remove_async_cleanup_hook(handle);
@@ -330,15 +351,90 @@ static void on_close(uv_handle_t *handle) {
   finish_cleanup(binding);
 }
 
+/* uv_close stops the poll, after which the descriptor may go at once. */
+static void close_poll(struct poll *poll, struct etls_fd_transport *transport) {
+  uv_close((uv_handle_t *)&poll->handle, on_close);
+  etls_fd_transport_close(transport);
+}
+
+static void on_timer_close(uv_handle_t *handle) {
+  struct lingering *linger = handle->data;
+  struct binding *binding = linger->binding;
+  OPENSSL_free(linger);
+  binding->open_timers--;
+  finish_cleanup(binding);
+}
+
+static void end_linger(struct lingering *linger) {
+  if (linger->prev != NULL)
+    linger->prev->next = linger->next;
+  else
+    linger->binding->lingering = linger->next;
+  if (linger->next != NULL)
+    linger->next->prev = linger->prev;
+  linger->poll->linger = NULL;
+  close_poll(linger->poll, &linger->transport);
+  uv_close((uv_handle_t *)&linger->timer, on_timer_close);
+}
+
+static void on_timer(uv_timer_t *timer) {
+  end_linger(timer->data);
+}
+
+static void read_lingering(struct poll *poll, int status) {
+  struct lingering *linger = poll->linger;
+  enum etls_status got = ETLS_OK;
+  for (int n = 0; n < READ_BUDGET && got == ETLS_OK; n += SCRATCH_SIZE)
+    got = etls_fd_transport_discard(&linger->transport, poll->binding->scratch,
+                                    SCRATCH_SIZE);
+  if (got == ETLS_END || got < 0 || status < 0)
+    end_linger(linger);
+}
+
+static bool should_linger(const struct connection *connection) {
+  return connection->transport.write_shut &&
+         !connection->transport.read_ended && !connection->ended &&
+         !connection->failed && !connection->reset &&
+         !connection->binding->exiting &&
+         etls_fd_transport_unsent(&connection->transport);
+}
+
+/* Takes the poll handle and the descriptor over; false: nothing has changed. */
+static bool start_linger(struct connection *connection) {
+  struct binding *binding = connection->binding;
+  struct poll *poll = connection->poll;
+  struct lingering *linger = OPENSSL_zalloc(sizeof *linger);
+  if (linger == NULL || uv_timer_init(poll->handle.loop, &linger->timer) != 0) {
+    OPENSSL_free(linger);
+    return false;
+  }
+  linger->timer.data = linger;
+  linger->binding = binding;
+  linger->poll = poll;
+  linger->transport = connection->transport;
+  connection->transport.fd = -1;
+  poll->linger = linger;
+  linger->next = binding->lingering;
+  if (linger->next != NULL)
+    linger->next->prev = linger;
+  binding->lingering = linger;
+  binding->open_timers++;
+  uv_unref((uv_handle_t *)&poll->handle);
+  uv_unref((uv_handle_t *)&linger->timer);
+  if (uv_poll_start(&poll->handle, UV_READABLE, on_poll) != 0 ||
+      uv_timer_start(&linger->timer, on_timer, LINGER_MS, 0) != 0)
+    end_linger(linger);
+  return true;
+}
+
 void loop_detach(struct connection *connection) {
   struct poll *poll = connection->poll;
   if (poll == NULL)
     return;
-  connection->poll = NULL;
   poll->connection = NULL;
-  /* uv_close stops the poll, after which the descriptor may go at once. */
-  uv_close((uv_handle_t *)&poll->handle, on_close);
-  etls_fd_transport_close(&connection->transport);
+  if (!should_linger(connection) || !start_linger(connection))
+    close_poll(poll, &connection->transport);
+  connection->poll = NULL;
   drop_owner(connection);
 }
 
@@ -361,5 +457,7 @@ void loop_cleanup(napi_async_cleanup_hook_handle handle, void *data) {
     next = one->next;
     connection_close(one);
   }
+  while (binding->lingering != NULL)
+    end_linger(binding->lingering);
   finish_cleanup(binding);
 }

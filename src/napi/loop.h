@@ -16,7 +16,8 @@ int64_t loop_now_ms(struct binding *binding);
  * loop_detach. Returns 0 or -errno; on failure the connection is as before.
  */
 int loop_attach(struct connection *connection, napi_value owner, int fd);
-/* Stops polling and closes the duplicate at once; idempotent. */
+/* Stops polling and closes the duplicate, at once unless that might cost the
+ * peer what we have sent; idempotent. */
 void loop_detach(struct connection *connection);
 /* Polls for what connection->reading and its output ask for. */
 void loop_update(struct connection *connection);
