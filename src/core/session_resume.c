@@ -161,7 +161,6 @@ enum etls_status etls_engine_set_session(struct etls_engine *engine,
                                          struct etls_session_store *store,
                                          const uint8_t *der, size_t len,
                                          struct etls_error *error) {
-  struct etls_resumption *resume = &engine->resume;
   if (engine->state != ETLS_STATE_IDLE)
     return etls_error_set(error, ETLS_ERR_USAGE, "The handshake has started");
   ERR_clear_error();
