@@ -7,10 +7,19 @@
 
 const net = require('node:net')
 
+const CHECKS_DELAY = Number(process.versions.node.split('.', 1)[0]) >= 24
+
 const FORWARDED = [
   'lookup', 'connectionAttempt', 'connectionAttemptFailed',
   'connectionAttemptTimeout', 'ready'
 ]
+
+/** Before Node 24 tls.connect() does not look at it, whatever it is. */
+function delayOf (milliseconds) {
+  return CHECKS_DELAY || typeof milliseconds === 'number'
+    ? milliseconds
+    : undefined
+}
 
 /**
  * @param {TLSSocket} socket
@@ -20,9 +29,8 @@ const FORWARDED = [
 function createRaw (socket, options) {
   const raw = new net.Socket({
     allowHalfOpen: socket.allowHalfOpen,
-    blockList: options.blockList,
     keepAlive: options.keepAlive,
-    keepAliveInitialDelay: options.keepAliveInitialDelay,
+    keepAliveInitialDelay: delayOf(options.keepAliveInitialDelay),
     noDelay: options.noDelay
   })
   for (const event of FORWARDED) {
