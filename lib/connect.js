@@ -21,6 +21,7 @@ const { TLSSocket } = require('./tls-socket')
 
 const NODE_MAJOR = Number(process.versions.node.split('.', 1)[0])
 const REFUSES_IP_SERVERNAME = NODE_MAJOR >= 26
+const CHECKS_KEEP_ALIVE_DELAY = NODE_MAJOR >= 24
 
 let warnedOfEnvironment = false
 let warnedOfIpServername = false
@@ -65,7 +66,9 @@ function withDefaults (options) {
 }
 
 function validate (options) {
-  const { checkServerIdentity, minDHSize, servername, socket } = options
+  const {
+    checkServerIdentity, keepAliveInitialDelay, minDHSize, servername, socket
+  } = options
   validateOwnOptions(options)
   if (typeof checkServerIdentity !== 'function') {
     throw new errors.ERR_INVALID_ARG_TYPE('options.checkServerIdentity',
@@ -85,6 +88,11 @@ function validate (options) {
     throw new errors.ERR_INVALID_ARG_TYPE('name', 'string', servername)
   }
   if (servername && net.isIP(servername)) refuseOrWarnOfIp(servername)
+  if (CHECKS_KEEP_ALIVE_DELAY && keepAliveInitialDelay !== undefined &&
+      typeof keepAliveInitialDelay !== 'number') {
+    throw new errors.ERR_INVALID_ARG_TYPE('options.keepAliveInitialDelay',
+      'number', keepAliveInitialDelay)
+  }
   if (options.transport === 'fd') {
     const obstacle = findObstacle(socket)
     if (obstacle !== null) throw new errors.ERR_EAGER_TLS_TRANSPORT(obstacle)

@@ -104,7 +104,7 @@ function alpnWire (protocols) {
     protocols.forEach((name, index) => {
       if (name === '' || name?.length === 0) {
         throw new errors.ERR_INVALID_ARG_VALUE(`protocols[${index}]`, name,
-          'must not be empty')
+          'must be a non-empty string')
       }
     })
   }
