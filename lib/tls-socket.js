@@ -21,32 +21,25 @@ const { EVENT, SHARED } = require('./constants')
 const errors = require('./errors')
 const { Handle } = require('./handle')
 const { keylogToFile } = require('./keylog')
-const { counts } = require('./live-counts')
 const observe = require('./observe')
 const { Onread, isOnread } = require('./onread')
 const { renewSlab, takePlaintext } = require('./plaintext')
 const { usePsk } = require('./psk')
 const { createRaw } = require('./raw-socket')
 const { useSessions } = require('./resumption')
-const { binding, watchIdleContexts } = require('./runtime')
+const { binding } = require('./runtime')
 const { wrapSession } = require('./session-format')
+const { CREATED, HANDSHAKE, SECURE, setState } = require('./socket-state')
 const {
-  kCiphertextRead, kCiphertextWritten, kClosed, kConnection, kConnectOptions,
-  kDeliver, kHandshakeTimer, kOnread, kOwnsRaw, kPaused, kPlaintextRead, kQueue,
-  kRaw, kRawClosing, kRawEnded, kReady, kSessions, kState, kTimeout, kTransport
+  kConnectOptions, kConnection, kDeliver, kHandshakeTimer, kOnread, kOwnsRaw,
+  kPaused, kPlaintextRead, kQueue, kRaw, kRawEnded, kReady, kSessions, kState,
+  kTransport
 } = require('./symbols')
-const { isDuplex, keepErrorListener, noteClose, takeOver } =
-  require('./takeover')
+const { isDuplex, takeOver } = require('./takeover')
 const { verifyPeer } = require('./verification')
 const { WriteQueue } = require('./write-queue')
 
 const { shared } = binding
-
-// The life of a TLS socket. One enum, written by setState only.
-const CREATED = 0 // not started, or the raw socket is not ready
-const HANDSHAKE = 1
-const SECURE = 2
-const CLOSED = 3
 
 class TLSSocket extends net.Socket {
   /**
@@ -304,15 +297,6 @@ function onSessions (socket, connection) {
   }
 }
 
-function setState (socket, state) {
-  if (socket[kState] === HANDSHAKE) counts.handshaking--
-  if (state === HANDSHAKE) counts.handshaking++
-  socket[kState] = state
-  if (state === HANDSHAKE || socket[kHandshakeTimer] === null) return
-  clearTimeout(socket[kHandshakeTimer])
-  socket[kHandshakeTimer] = null
-}
-
 /* ---- reading ----------------------------------------------------------- */
 
 /** With onread, plaintext is in the user's buffer already. */
@@ -436,75 +420,7 @@ proto._final = function (callback) {
   this[kQueue].end(callback)
 }
 
-/* ---- the end ----------------------------------------------------------- */
-
-/** Frees the engine, and with it a single-use context, at once. */
-function closeConnection (socket, reset = false) {
-  const connection = socket[kConnection]
-  if (connection === null) return
-  socket[kCiphertextRead] = connection.bytesRead()
-  socket[kCiphertextWritten] = connection.bytesWritten()
-  socket[kConnection] = null
-  connection.close(reset || socket[kRaw]?.resetAndClosing === true)
-  watchIdleContexts()
-  observe.contextsChanged()
-}
-
-function clearTimers (socket) {
-  setState(socket, CLOSED)
-  for (let s = socket; s != null; s = s._parent) clearTimeout(s[kTimeout])
-}
-
-proto._destroy = function (error, callback) {
-  const raw = this[kRaw]
-  this.connecting = false
-  if (this[kState] === HANDSHAKE) observe.handshakeDone(this, error)
-  clearTimers(this)
-  this[kQueue].close()
-  closeConnection(this)
-  this.ssl = null
-  callback(error)
-  closeRaw(this, raw, () => this.emit('close', Boolean(error)))
-}
-
-/** The raw socket closes first, then ours does. */
-function closeRaw (socket, raw, emitClose) {
-  if (raw === null || raw[kClosed]) {
-    process.nextTick(emitClose)
-    return
-  }
-  if (raw instanceof net.Socket) noteClose(raw, emitClose)
-  else setImmediate(emitClose)
-  if (!raw.destroyed) raw.destroy?.()
-}
-
-/** The raw socket is being destroyed, by us or by somebody else. */
-proto[kRawClosing] = function (error) {
-  const raw = this[kRaw]
-  if (this.destroyed || raw === null) return
-  if (error) keepErrorListener(raw, this)
-  // All that came is still to be read: it ends by itself.
-  if (!error && this[kRawEnded] && this[kState] === SECURE &&
-      !this.readableEnded) {
-    noteClose(raw, () => {})
-    return
-  }
-  if (this[kRaw] === raw) closeConnection(this)
-  noteClose(raw, () => this.destroy())
-}
-
-proto.resetAndDestroy = function () {
-  const raw = this[kRaw]
-  if (this[kConnection] === null || !raw?.resetAndDestroy) {
-    this.destroy(new errors.ERR_SOCKET_CLOSED())
-    return this
-  }
-  closeConnection(this, true)
-  raw.resetAndDestroy()
-  this.destroy()
-  return this
-}
-
+require('./tls-socket-close').install(proto)
 require('./tls-socket-info').install(proto)
 
 binding.setCallback(function onEvents (events) {

@@ -1,0 +1,97 @@
+'use strict'
+
+/**
+ * The end of a TLS socket: what it holds is freed at once, then the raw socket
+ * closes, then 'close' is emitted; and the same when the raw one goes first.
+ */
+
+const net = require('node:net')
+const errors = require('./errors')
+const observe = require('./observe')
+const { watchIdleContexts } = require('./runtime')
+const { CLOSED, HANDSHAKE, SECURE, setState } = require('./socket-state')
+const {
+  kCiphertextRead, kCiphertextWritten, kClosed, kConnection, kQueue, kRaw,
+  kRawClosing, kRawEnded, kState, kTimeout
+} = require('./symbols')
+const { keepErrorListener, noteClose } = require('./takeover')
+
+/** Frees the engine, and with it a single-use context, at once. */
+function closeConnection (socket, reset = false) {
+  const connection = socket[kConnection]
+  if (connection === null) return
+  socket[kCiphertextRead] = connection.bytesRead()
+  socket[kCiphertextWritten] = connection.bytesWritten()
+  socket[kConnection] = null
+  connection.close(reset || socket[kRaw]?.resetAndClosing === true)
+  watchIdleContexts()
+  observe.contextsChanged()
+}
+
+function clearTimers (socket) {
+  setState(socket, CLOSED)
+  for (let s = socket; s != null; s = s._parent) clearTimeout(s[kTimeout])
+}
+
+/** The raw socket closes first, then ours does. */
+function closeRaw (socket, raw, emitClose) {
+  if (raw === null || raw[kClosed]) {
+    process.nextTick(emitClose)
+    return
+  }
+  if (raw instanceof net.Socket) noteClose(raw, emitClose)
+  else setImmediate(emitClose)
+  if (!raw.destroyed) raw.destroy?.()
+}
+
+const methods = {
+  _destroy (error, callback) {
+    const raw = this[kRaw]
+    this.connecting = false
+    if (this[kState] === HANDSHAKE) observe.handshakeDone(this, error)
+    clearTimers(this)
+    this[kQueue].close()
+    closeConnection(this)
+    this.ssl = null
+    callback(error)
+    closeRaw(this, raw, () => this.emit('close', Boolean(error)))
+  },
+
+  /** The raw socket is being destroyed, by us or by somebody else. */
+  [kRawClosing] (error) {
+    const raw = this[kRaw]
+    if (this.destroyed || raw === null) return
+    if (error) keepErrorListener(raw, this)
+    // All that came is still to be read: it ends by itself.
+    if (!error && this[kRawEnded] && this[kState] === SECURE &&
+        !this.readableEnded) {
+      noteClose(raw, () => {})
+      return
+    }
+    if (this[kRaw] === raw) closeConnection(this)
+    noteClose(raw, () => this.destroy())
+  },
+
+  resetAndDestroy () {
+    const raw = this[kRaw]
+    if (this[kConnection] === null || !raw?.resetAndDestroy) {
+      this.destroy(new errors.ERR_SOCKET_CLOSED())
+      return this
+    }
+    closeConnection(this, true)
+    raw.resetAndDestroy()
+    this.destroy()
+    return this
+  }
+}
+
+/** Puts all of it on TLSSocket.prototype. */
+function install (proto) {
+  for (const name of Reflect.ownKeys(methods)) {
+    Object.defineProperty(proto, name, {
+      configurable: true, enumerable: false, value: methods[name], writable: true
+    })
+  }
+}
+
+module.exports = { install }
