@@ -20,6 +20,7 @@ core    libssl-dev
 core    openssl
 unit    openssl
 compat  openssl
+fallback openssl
 package binutils
 package libssl-dev
 package openssl
@@ -49,7 +50,7 @@ check   libclang-rt-14-dev
 check   valgrind
 '
 
-default='build core unit compat package servers check'
+default='build core unit compat fallback package servers check'
 wanted=$(
   while read -r group package; do
     [ -n "$group" ] || continue

@@ -83,6 +83,21 @@ function perTransport (suite) {
   }))
 }
 
+/** A suite on the package's fallback; node:tls itself has been the subject. */
+function onFallback (suite) {
+  return {
+    name: `${suite}, node backend`,
+    run: (options) => runMocha(suite, {
+      ...options,
+      env: {
+        ...options.env,
+        EAGER_TLS_BACKEND: 'node',
+        EAGER_TLS_TEST_SUBJECT: 'eager'
+      }
+    })
+  }
+}
+
 /**
  * What `npm test` runs, by the names that it takes as arguments; `extended`
  * only if it is named.
@@ -91,6 +106,7 @@ const suites = {
   core: [{ name: 'core', run: runCore }],
   unit: perTransport('unit'),
   compat: perTransport('compat'),
+  fallback: [onFallback('unit'), onFallback('compat')],
   package: [{
     name: 'package',
     run: (options) => runMocha('package', options)
