@@ -6,6 +6,7 @@ const assert = require('node:assert')
 
 const certs = require('../support/certs')
 const { duplexOver } = require('../support/duplexes')
+const { endings } = require('../support/endings')
 const { openSocketCount } = require('../support/open-sockets')
 const { usePeers } = require('../support/peers')
 const { closed, connected, secured } = require('../support/sockets')
@@ -25,27 +26,7 @@ describe('descriptors are given back after', () => {
   const peers = usePeers()
 
   eachSubject((subject) => {
-    const echo = () => peers.tlsServer(certs.server)
-    const untilSecure = (act) => async (socket, raw, abort) => {
-      await secured(socket)
-      act(socket, raw, abort)
-    }
-    const ways = {
-      'end()': [echo, untilSecure((socket) => socket.resume().end('bye'))],
-      'destroy()': [echo, untilSecure((socket) => socket.destroy())],
-      'destroy() in the handshake': [echo, (socket) => socket.destroy()],
-      'raw.destroy()': [echo, untilSecure((socket, raw) => raw.destroy())],
-      'raw.resetAndDestroy()': [echo, untilSecure((socket, raw) => raw.resetAndDestroy())],
-      'an end of the server': [() => peers.tlsServer(certs.server, 'end'), (socket) => socket.resume()],
-      'a FIN of the server': [() => peers.tlsServer(certs.server, 'destroy'), (socket) => socket.resume()],
-      'a reset of the server': [() => peers.tlsServer(certs.server, 'reset'), (socket) => socket.resume()],
-      'a failed handshake': [() => peers.plainServer((socket) => {
-        socket.once('data', () => socket.write('no TLS'))
-      }), () => {}],
-      'a failed verification': [() => peers.tlsServer(certs.fromOther), () => {}],
-      'an abort signal': [echo, untilSecure((socket, raw, abort) => abort())]
-    }
-    for (const [way, [start, act]] of Object.entries(ways)) {
+    for (const [way, { start, act }] of Object.entries(endings(peers))) {
       for (const [over, wrap] of [['a socket', (raw) => raw], ['a Duplex', duplexOver]]) {
         if (over === 'a Duplex' && way === 'raw.resetAndDestroy()') continue
         it(`${way} over ${over}`, async () => {
@@ -66,7 +47,7 @@ describe('descriptors are given back after', () => {
     }
 
     it('thirty connections at once that close in mixed order', async () => {
-      const server = await echo()
+      const server = await peers.tlsServer(certs.server)
       const before = openSocketCount()
       const sockets = await Promise.all(Array.from({ length: 30 }, async () =>
         secured(subject.connect({ socket: await connected(server), ca }))))
