@@ -469,125 +469,6 @@ etls_engine_take_session(struct etls_engine *engine, uint8_t **der, size_t *len,
 bool etls_engine_take_ocsp(struct etls_engine *engine, const uint8_t **der,
                            size_t *len);
 
-/* ---- facts (peer_info) ------------------------------------------------ */
-
-/* X509_V_OK (0) or an X509_V_ERR_* code: the chain's verdict, with the dates
- * checked now when the connection was resumed. As node's verifyError. */
-long etls_engine_verify_result(const struct etls_engine *engine);
-/* "CERT_HAS_EXPIRED" ..., "UNSPECIFIED" as in node; NULL for 0. */
-const char *etls_verify_code_name(long verify_result);
-const char *etls_verify_code_text(long verify_result);
-
-bool etls_engine_session_reused(const struct etls_engine *engine);
-const char *etls_engine_protocol(const struct etls_engine *engine);
-/* All three static strings; false before a cipher is chosen. */
-bool etls_engine_cipher(const struct etls_engine *engine, const char **name,
-                        const char **standard_name, const char **version);
-/* The server's choice, borrowed; 0: none. */
-size_t etls_engine_alpn(const struct etls_engine *engine, const uint8_t **name);
-/* The name sent as SNI, or NULL. */
-const char *etls_engine_servername(const struct etls_engine *engine);
-
-/* SHA-256 over the peer's leaf certificate; false: none. */
-bool etls_engine_peer_fingerprint(const struct etls_engine *engine,
-                                  uint8_t out[ETLS_DIGEST_LEN]);
-/*
- * The peer's certificates as DER: leaf first, then issuers in order, taken
- * from what the server sent and then from the trust store, as node's
- * getPeerCertificate(true). chain false: leaf only. Calls visit for each;
- * *self_signed says whether the last one issued itself.
- */
-typedef void (*etls_der_visit)(void *arg, const uint8_t *der, size_t len);
-ETLS_MUST_USE enum etls_status etls_engine_visit_peer_certificates(
-    struct etls_engine *engine, bool chain, etls_der_visit visit, void *arg,
-    bool *self_signed, struct etls_error *error);
-/* How many of these, from the leaf on, the server itself sent. */
-size_t etls_engine_peer_chain_len(const struct etls_engine *engine);
-/* The client's own certificate. Calls visit 0 or 1 times. */
-ETLS_MUST_USE enum etls_status
-etls_engine_visit_own_certificate(struct etls_engine *engine,
-                                  etls_der_visit visit, void *arg,
-                                  struct etls_error *error);
-
-/* The group of a hybrid key exchange, by OpenSSL's name; NULL: the key exchange
- * was another, or there was none. A static string. */
-const char *etls_engine_hybrid_group(const struct etls_engine *engine);
-
-struct etls_key_info {
-  const char *type; /* "DH", "ECDH", or NULL: no ephemeral key */
-  const char *name; /* the curve's name, or NULL */
-  int bits;
-};
-void etls_engine_ephemeral_key(const struct etls_engine *engine,
-                               struct etls_key_info *out);
-
-/* SSL_get_finished / SSL_get_peer_finished: bytes copied, 0: none yet. */
-size_t etls_engine_finished(const struct etls_engine *engine, bool peer,
-                            uint8_t *out, size_t cap);
-/* The current session serialised, for getSession(); as take_session. */
-ETLS_MUST_USE enum etls_status
-etls_engine_get1_session(struct etls_engine *engine, uint8_t **der, size_t *len,
-                         struct etls_error *error);
-/* The ticket of the current session, borrowed; 0: none. */
-size_t etls_engine_ticket(const struct etls_engine *engine,
-                          const uint8_t **ticket);
-/* RFC 5705 / RFC 8446 7.5. */
-ETLS_MUST_USE enum etls_status etls_engine_export_keying_material(
-    struct etls_engine *engine, const char *label, size_t label_len,
-    const uint8_t *context, size_t context_len, bool use_context, uint8_t *out,
-    size_t len, struct etls_error *error);
-/* Writes node's name ("RSA-PSS+SHA256") of shared signature algorithm
- * `index`; false: no such. */
-bool etls_engine_shared_sigalg(const struct etls_engine *engine, int index,
-                               char *out, size_t cap);
-
-/* ---- descriptor transport ---------------------------------------------- */
-
-/*
- * Moves bytes between a non-blocking stream descriptor and an engine. Owns
- * the descriptor, borrows the engine. Handles EINTR, partial writes and
- * MSG_NOSIGNAL; counts bytes in 64 bits.
- */
-struct etls_fd_transport {
-  int fd; /* -1: closed */
-  uint64_t bytes_read;
-  uint64_t bytes_written;
-  bool read_ended; /* read() returned 0 */
-  bool write_shut; /* SHUT_WR done */
-};
-
-/* dup()s fd with FD_CLOEXEC. ETLS_ERR_IO: e.g. EMFILE. */
-ETLS_MUST_USE enum etls_status
-etls_fd_transport_open(struct etls_fd_transport *t, int fd,
-                       struct etls_error *error);
-void etls_fd_transport_close(struct etls_fd_transport *t);
-/*
- * One read() into scratch and feed of it. ETLS_OK: *n bytes were fed (lent
- * from scratch). ETLS_WANT_INPUT: nothing there. ETLS_END: the peer's FIN (the
- * engine was told). ETLS_ERR_IO.
- */
-ETLS_MUST_USE enum etls_status
-etls_fd_transport_read(struct etls_fd_transport *t, struct etls_engine *engine,
-                       uint8_t *scratch, size_t cap, size_t *n,
-                       struct etls_error *error);
-/* Writes the engine's output. ETLS_OK: all of it. ETLS_WANT_OUTPUT: the
- * kernel is full, the rest stays with the engine. ETLS_ERR_IO. */
-ETLS_MUST_USE enum etls_status
-etls_fd_transport_flush(struct etls_fd_transport *t, struct etls_engine *engine,
-                        struct etls_error *error);
-/* Whether the kernel still holds bytes, or a FIN, of which the peer has not
- * said that it has them. False where that cannot be asked. */
-bool etls_fd_transport_unsent(const struct etls_fd_transport *t);
-/* One read() of what nobody wants any more. ETLS_OK: there may be more.
- * ETLS_WANT_INPUT, ETLS_END; ETLS_ERR_IO. */
-ETLS_MUST_USE enum etls_status
-etls_fd_transport_discard(struct etls_fd_transport *t, uint8_t *scratch,
-                          size_t cap);
-/* shutdown(SHUT_WR), once, when nothing is pending. ENOTCONN is success. */
-ETLS_MUST_USE enum etls_status
-etls_fd_transport_shut_write(struct etls_fd_transport *t,
-                             struct etls_error *error);
-
 /* ---- allocation -------------------------------------------------------- */
 
 /* For buffers that contracts above hand over; clear_free for secret ones of
@@ -597,5 +478,9 @@ void etls_clear_free(void *ptr, size_t len);
 /* OpenSSL's version text ("3.0.19") and number, of the library in use. */
 const char *etls_openssl_version(void);
 unsigned long etls_openssl_version_number(void);
+
+/* What stands apart only for length; all of it is this header's interface. */
+#include "eager_tls_facts.h"
+#include "eager_tls_transport.h"
 
 #endif
