@@ -9,34 +9,55 @@ const { clientHello } = require('./client-hello')
  * the wire of many connections at once.
  *
  *   hellos   what each connection's ClientHello offers, in order of arrival
+ *   port     where it listens
+ *   target   the port that new connections are carried to
+ *   refuse   called with (socket, hello) instead of carrying a new connection
+ *            that wants to resume a session; null: nothing of that kind
  *   hold()   what the server says from now on is kept back
  *   release()
  */
 class WireTap {
   hellos = []
+  refuse = null
   #server
   #sockets = new Set()
   #held = null
 
   static async before ({ port }) {
     const tap = new WireTap()
+    tap.target = port
     tap.#server = net.createServer({ allowHalfOpen: true },
-      (client) => tap.#carry(client, port))
+      (client) => tap.#take(client))
     tap.#server.listen(0, '127.0.0.1')
     await once(tap.#server, 'listening')
     tap.port = tap.#server.address().port
     return tap
   }
 
-  #carry (client, port) {
-    const upstream = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-    for (const socket of [client, upstream]) {
-      this.#sockets.add(socket)
-      socket.setNoDelay(true)
-      socket.on('error', () => {})
-      socket.on('close', () => this.#sockets.delete(socket))
-    }
-    client.once('data', (chunk) => this.hellos.push(clientHello(chunk)))
+  #watch (socket) {
+    this.#sockets.add(socket)
+    socket.setNoDelay(true)
+    socket.on('error', () => {})
+    socket.on('close', () => this.#sockets.delete(socket))
+  }
+
+  #take (client) {
+    this.#watch(client)
+    client.once('data', (chunk) => {
+      const hello = clientHello(chunk)
+      this.hellos.push(hello)
+      const resumes = hello.identities.length > 0 || Boolean(hello.ticket)
+      if (resumes && this.refuse) this.refuse(client, hello)
+      else this.#carry(client, chunk)
+    })
+  }
+
+  #carry (client, first) {
+    const upstream = net.connect({
+      port: this.target, host: '127.0.0.1', allowHalfOpen: true
+    })
+    this.#watch(upstream)
+    upstream.write(first)
     client.pipe(upstream)
     upstream.on('data', (chunk) => {
       if (this.#held === null) client.write(chunk)
