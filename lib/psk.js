@@ -44,14 +44,16 @@ function usePsk (socket, callback) {
   }
   const connection = socket[kConnection]
   const resource = new AsyncResource('EAGERTLS')
-  // OpenSSL waits for the answer: whatever is thrown ends the connection.
+  // OpenSSL waits for the answer: whatever is thrown ends the connection, when
+  // OpenSSL is done with it or, because it may go on without a key, at once.
   connection.pskCallback = (hint, maxPsk, maxIdentity) => {
     try {
       return checkAnswer(
         resource.runInAsyncScope(callback, socket, hint ?? null), maxPsk,
         maxIdentity)
     } catch (error) {
-      socket.destroy(error)
+      connection.pskError = error
+      process.nextTick(() => socket.destroy(error))
       return undefined
     }
   }

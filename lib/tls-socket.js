@@ -359,6 +359,11 @@ function onFailure (socket, failure) {
     socket.destroy(errors.errnoError(...failure))
     return
   }
+  const { pskError } = socket[kConnection]
+  if (pskError !== undefined) {
+    socket.destroy(pskError)
+    return
+  }
   if (socket._hadError) return
   socket._hadError = true
   socket[kTransport].sendLast(socket)

@@ -16,7 +16,7 @@ const tls = require('node:tls')
 
 const certs = require('../support/certs')
 const { usePeers } = require('../support/peers')
-const { closed, connected, secured, take } = require('../support/sockets')
+const { closed, connected, failure, secured, take } = require('../support/sockets')
 const { subjects } = require('../support/subjects')
 const { uncaughtDuring } = require('../support/uncaught')
 
@@ -275,9 +275,7 @@ describe('bad input', () => {
       const socket = subject.connect({
         socket: await connected(server), ca, checkServerIdentity: fail
       })
-      const [error] = await once(socket, 'error')
-      assert.strictEqual(error, mine)
-      await once(socket, 'close')
+      assert.strictEqual(await failure(socket), mine)
       assert.strictEqual(subject.tls.stats().connections.live, 0)
     })
 
@@ -291,9 +289,7 @@ describe('bad input', () => {
         checkServerIdentity () {},
         pskCallback: fail
       })
-      const [error] = await once(socket, 'error')
-      assert.strictEqual(error, mine)
-      await closed(socket)
+      assert.strictEqual(await failure(socket), mine)
       assert.strictEqual(subject.tls.stats().connections.live, 0)
     })
 
