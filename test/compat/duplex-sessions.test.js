@@ -38,5 +38,25 @@ for (const subject of subjects().filter(({ kind }) => kind === 'eager')) {
         assert.deepStrictEqual(reused, [false, expected])
       })
     }
+
+    for (const [what, options] of [
+      ['over a Duplex', { carry: duplexOver }],
+      ['with sessionReuse: false', { carry: (raw) => raw, sessionReuse: false }]
+    ]) {
+      it(`an explicit one is used ${what}, whatever the certificate`, async () => {
+        const peer = await peers.tlsServer({ ...certs.selfSigned, maxVersion: 'TLSv1.2' })
+        const { carry, ...rest } = options
+        const upgrade = async (session) => secured(subject.connect({
+          socket: carry(await connected(peer)), rejectUnauthorized: false, session, ...rest
+        }))
+        const first = await upgrade(undefined)
+        const session = first.getSession()
+        first.destroy()
+        await closed(first)
+        const second = await upgrade(session)
+        assert.strictEqual(second.isSessionReused(), true)
+        second.destroy()
+      })
+    }
   })
 }
