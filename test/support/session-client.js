@@ -29,12 +29,12 @@ async function visit (subject, server, options = {}, also = {}) {
     ? net.connect(server.port, '127.0.0.1')
     : await connected(server)
   const socket = subject.connect({ socket: raw, ...options })
+  // In the listener itself: one segment with the client's Finished.
+  socket.once('secureConnect', () => socket.write('ping'))
   try {
     prepare?.(socket)
     await once(socket, 'secureConnect')
-    const answer = take(socket, 4)
-    socket.write('ping')
-    await answer
+    await take(socket, 4)
   } catch (error) {
     if (!socket.closed) await closed(socket)
     return { ...verdict(socket), reused: null, code: error.code ?? error.message }
