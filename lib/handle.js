@@ -18,6 +18,8 @@ const SHARED_METHODS = [
 
 class Handle {
   #socket
+  // Nobody's, or what an http.Agent has put there for the time in which no
+  // data may come; then node's own again.
   onread = undefined
 
   constructor (socket) {
@@ -46,6 +48,11 @@ class Handle {
 
   readStop () {
     return 0
+  }
+
+  /** Whether data has come that nobody has read yet. */
+  hasPendingRead () {
+    return this.#socket[kRaw]?._handle?.hasPendingRead?.() ?? false
   }
 
   close (callback) {
@@ -97,4 +104,13 @@ class Handle {
   }
 }
 
-module.exports = { Handle }
+/**
+ * Whether somebody else has taken the place of node's own reader: an http.Agent
+ * does, on idle sockets, and wants them destroyed by whatever comes.
+ */
+function isGuarded (handle) {
+  return typeof handle?.onread === 'function' &&
+    handle.onread.name !== 'onStreamRead'
+}
+
+module.exports = { Handle, isGuarded }

@@ -19,7 +19,7 @@ const { createConnection, findFallback, nodeTLSSocket } =
   require('./connection')
 const { EVENT, SHARED } = require('./constants')
 const errors = require('./errors')
-const { Handle } = require('./handle')
+const { Handle, isGuarded } = require('./handle')
 const { keylogToFile } = require('./keylog')
 const observe = require('./observe')
 const { Onread, isOnread } = require('./onread')
@@ -306,6 +306,10 @@ function take (socket) {
 }
 
 function onData (socket, chunk) {
+  if (isGuarded(socket.ssl)) {
+    socket.destroy()
+    return
+  }
   let more = true
   try {
     more = socket[kOnread] === null
@@ -343,6 +347,10 @@ function pumpKept (socket) {
 
 /** close_notify, or the transport's end. */
 function onEnd (socket) {
+  if (isGuarded(socket.ssl)) {
+    socket.destroy()
+    return
+  }
   socket.push(null)
   socket.read(0)
   if (socket[kState] === SECURE) return
