@@ -150,13 +150,8 @@ function start (socket, options, callback) {
   socket._releaseControl()
   if (options.session) socket.setSession(options.session)
   startTimers(socket, options)
-  if (options.socket) {
-    applySocketOptions(socket, options)
-    socket._start()
-  } else {
-    socket._start()
-    socket.connect(options)
-  }
+  socket._start()
+  if (!options.socket) socket.connect(options)
 }
 
 /** Next to `socket` node ignores the timeout, and we one that makes no sense. */
@@ -170,14 +165,6 @@ function startTimers (socket, options) {
   socket[kHandshakeTimer] = setTimeout(() => {
     socket.destroy(new errors.ERR_TLS_HANDSHAKE_TIMEOUT())
   }, options.handshakeTimeout)
-}
-
-/** node ignores these next to `socket`; we do what they say. */
-function applySocketOptions (socket, options) {
-  if (options.noDelay !== undefined) socket.setNoDelay(options.noDelay)
-  if (options.keepAlive !== undefined) {
-    socket.setKeepAlive(options.keepAlive, options.keepAliveInitialDelay)
-  }
 }
 
 module.exports = { connect }

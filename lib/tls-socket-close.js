@@ -85,11 +85,11 @@ const methods = {
   }
 }
 
-/** Puts all of it on TLSSocket.prototype. */
+/** Puts all of it on TLSSocket.prototype, as visible as it is in node. */
 function install (proto) {
   for (const name of Reflect.ownKeys(methods)) {
     Object.defineProperty(proto, name, {
-      configurable: true, enumerable: false, value: methods[name], writable: true
+      configurable: true, enumerable: true, value: methods[name], writable: true
     })
   }
 }

@@ -119,8 +119,20 @@ function initialise (socket, raw, options, connection) {
   if (!raw && isOnread(options.onread)) {
     socket[kOnread] = new Onread(socket, options.onread)
   }
-  if (raw) takeOver(socket, raw, options.transport ?? 'auto')
-  else socket.connecting = true
+  if (raw) {
+    takeOver(socket, raw, options.transport ?? 'auto')
+    applySocketOptions(socket, options)
+  } else {
+    socket.connecting = true
+  }
+}
+
+/** Before Node 24 node ignores these next to a raw socket. */
+function applySocketOptions (socket, options) {
+  if (options.noDelay !== undefined) socket.setNoDelay(options.noDelay)
+  if (options.keepAlive !== undefined) {
+    socket.setKeepAlive(options.keepAlive, options.keepAliveInitialDelay)
+  }
 }
 
 const proto = TLSSocket.prototype

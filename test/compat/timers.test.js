@@ -5,6 +5,7 @@
 const assert = require('node:assert')
 const { execFile } = require('node:child_process')
 const { once } = require('node:events')
+const net = require('node:net')
 const path = require('node:path')
 const { promisify } = require('node:util')
 
@@ -165,6 +166,29 @@ describe('timers and options of the socket', () => {
           name === 'setKeepAlive' && on === true && delay === 7))
         socket.destroy()
       })
+
+      it('are what the options of the constructor call', async () => {
+        const server = await peers.tlsServer(certs.server)
+        const raw = await connected(server)
+        const calls = watchHandle(raw)
+        const socket = new subject.tls.TLSSocket(raw, { noDelay: true, keepAlive: true })
+        assert.ok(calls.some(([name, on]) => name === 'setNoDelay' && on === true))
+        assert.ok(calls.some(([name, on]) => name === 'setKeepAlive' && on === true))
+        socket.destroy()
+      })
+
+      if (net.Socket.prototype.setTypeOfService) {
+        it('set the type of service', async () => {
+          const server = await peers.tlsServer(certs.server)
+          const raw = await connected(server)
+          const socket = await secured(subject.connect({ socket: raw, ca }))
+          assert.strictEqual(socket.setTypeOfService(16), socket)
+          assert.strictEqual(raw.getTypeOfService(), 16)
+          assert.strictEqual(socket.getTypeOfService(), 16)
+          assert.throws(() => socket.setTypeOfService(256), { code: 'ERR_OUT_OF_RANGE' })
+          socket.destroy()
+        })
+      }
     })
 
     it('address facts are those of the raw socket', async () => {
