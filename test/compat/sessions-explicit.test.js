@@ -125,16 +125,17 @@ for (const subject of subjects().filter(({ native }) => native)) {
 
       it('those made by node:tls are used, and the other way round', async () => {
         const server = await start()
-        const foreign = await sessionOfNode(server, { ca, servername: 'localhost' })
-        const result = await visit(subject, server, { ca, session: foreign },
+        const servername = 'localhost'
+        const foreign = await sessionOfNode(server, { ca, servername })
+        const result = await visit(subject, server, { ca, servername, session: foreign },
           { look: (socket) => socket.getPeerX509Certificate().subject })
         assert.strictEqual(result.reused, true)
         assert.strictEqual(result.authorized, true)
         assert.ok(result.seen)
 
-        const session = await sessionOf(server, { ca, servername: 'localhost' })
+        const session = await sessionOf(server, { ca, servername })
         const socket = await secured(tls.connect({
-          socket: await connected(server), ca, session, servername: 'localhost'
+          socket: await connected(server), ca, session, servername
         }))
         assert.strictEqual(socket.isSessionReused(), true)
         await leave(socket)
