@@ -72,18 +72,22 @@ function merged (table, current, changes, path) {
 /**
  * @param {(settings: object) => void} apply puts settings in force; called
  *   with the defaults at once, and then with every change
+ * @param {{ settings?: object }} [store] keeps what is in force; where it does
+ *   so already, that stays
  * @returns {(changes?: object) => object} configure(): gives the settings in
  *   force, as an object that nobody else has
  */
-function createConfigure (apply) {
-  let settings = defaultsOf(SETTINGS)
-  apply(settings)
+function createConfigure (apply, store = {}) {
+  if (store.settings === undefined) {
+    store.settings = defaultsOf(SETTINGS)
+    apply(store.settings)
+  }
   return function configure (changes) {
-    const next = merged(SETTINGS, settings, changes === undefined ? {} : changes,
-      'settings')
+    const next = merged(SETTINGS, store.settings,
+      changes === undefined ? {} : changes, 'settings')
     if (changes !== undefined) apply(next)
-    settings = next
-    return structuredClone(settings)
+    store.settings = next
+    return structuredClone(next)
   }
 }
 

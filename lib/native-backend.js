@@ -63,7 +63,7 @@ function clear () {
 module.exports = {
   TLSSocket,
   clear,
-  configure: createConfigure(runtime.applySettings),
+  configure: createConfigure(runtime.applySettings, runtime.common),
   connect,
   createSecureContext,
   stats

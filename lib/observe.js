@@ -6,24 +6,22 @@
  */
 
 const diagnostics = require('./diagnostics')
-const { binding } = require('./runtime')
+const { binding, common } = require('./runtime')
 const { kTransport } = require('./symbols')
 
 const kStarted = Symbol('handshake started')
 
-let watching = false
-
 /** Whether the core records events of contexts follows who listens now. */
 function watchContexts () {
   const wanted = diagnostics.watchesContexts()
-  if (wanted === watching) return
-  watching = wanted
+  if (wanted === (common.watching === true)) return
+  common.watching = wanted
   binding.watchContexts(wanted)
 }
 
 /** To be called after contexts may have come or gone. */
 function contextsChanged () {
-  if (!watching) return
+  if (common.watching !== true) return
   const notes = binding.takeContextEvents()
   for (let i = 0; i < notes.length; i += 2) {
     diagnostics.publishContext(notes[i], notes[i + 1])

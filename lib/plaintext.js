@@ -9,7 +9,7 @@
 const { Buffer } = require('node:buffer')
 const { markAsUntransferable } = require('node:worker_threads')
 const { SHARED } = require('./constants')
-const { binding } = require('./runtime')
+const { binding, common } = require('./runtime')
 
 const SLAB_SIZE = 65536
 const COPY_MAX = 8192
@@ -17,14 +17,14 @@ const COPY_MAX = 8192
 const ROOM_MIN = 16384
 
 const { shared } = binding
-let slab
 
 /** Also to be called when the core says that it has lost the slab. */
 function renew () {
-  slab = Buffer.allocUnsafeSlow(SLAB_SIZE)
+  const slab = Buffer.allocUnsafeSlow(SLAB_SIZE)
   // As node's own pools: others have slices of it, too.
   markAsUntransferable(slab.buffer)
   binding.setSlab(slab)
+  common.slab = slab
   shared[SHARED.OFFSET] = 0
 }
 
@@ -35,6 +35,7 @@ function renew () {
  * @returns {Buffer}
  */
 function takePlaintext () {
+  const { slab } = common
   const start = shared[SHARED.OFFSET]
   const length = shared[SHARED.LENGTH]
   const end = start + length
@@ -49,6 +50,7 @@ function takePlaintext () {
   return slice
 }
 
-renew()
+// Another copy of this package may have made it.
+if (common.slab === undefined) renew()
 
 module.exports = { renewSlab: renew, takePlaintext }

@@ -17,6 +17,14 @@ const COUNTS = [
 ]
 const EXPIRY_MIN = 1000
 
+/**
+ * What the copies of this package share that share the binding: node and test
+ * runners load a binary once for all module registries of a thread.
+ *
+ *   { settings, slab, watching }
+ */
+const common = (binding.common ??= {})
+
 const numbers = new Float64Array(COUNTS.length)
 let expiryTimer = null
 
@@ -65,6 +73,7 @@ function applySettings ({ contexts, sessions }) {
 module.exports = {
   applySettings,
   binding,
+  common,
   counts,
   syncDefaultRoots,
   watchIdleContexts

@@ -19,7 +19,9 @@ module.exports = {
   kConnection: Symbol('native connection'),
   kConnectOptions: Symbol('connect options'),
   kDataListeners: Symbol('data listeners when the handle was asked for'),
-  kDeliver: Symbol('deliver events'),
+  // The binding calls the function that it was given last: where several
+  // copies of this package share it, that of one calls the sockets of all.
+  kDeliver: Symbol.for('eager-tls.deliver'),
   kHandshakeTimer: Symbol('handshake timer'),
   kOnread: Symbol('onread'),
   kOwnsRaw: Symbol('made the raw socket itself'),
