@@ -1,0 +1,63 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const path = require('node:path')
+
+const certs = require('../support/certs')
+const { usePeers } = require('../support/peers')
+const { makeProject } = require('./support/project')
+const { tool } = require('./support/tools')
+
+describe('in a test runner', function () {
+  this.timeout(240_000)
+  const peers = usePeers()
+  let project
+  before(async () => { project = await makeProject() })
+
+  /** Runs the fixture's tests in its directory; all output of theirs. */
+  async function runIn (name, args, backend) {
+    const { port } = await peers.tlsServer(certs.server)
+    const { status, signal, stdout, stderr } = await project.node(args, {
+      cwd: path.join(project.dir, name),
+      env: {
+        BACKEND: backend,
+        CA_FILE: certs.file('ca.crt'),
+        EAGER_TLS_BACKEND: backend,
+        NO_COLOR: '1',
+        PORT: String(port)
+      }
+    })
+    const output = stdout + stderr
+    assert.equal(status, 0, `${signal} ${output}`)
+    assert.doesNotMatch(output, /EAGER_TLS_FALLBACK/)
+    return output
+  }
+
+  for (const backend of ['native', 'node']) {
+    describe(`on the ${backend} backend`, () => {
+      const jestWays = { 'in one process': ['--runInBand'], 'in workers': ['--maxWorkers=2'] }
+      for (const [way, flags] of Object.entries(jestWays)) {
+        it(`Jest, ${way}`, async () => {
+          const output = await runIn('jest',
+            [tool('jest', 'bin', 'jest.js'), ...flags], backend)
+          assert.match(output, /^Tests: +8 passed, 8 total$/m)
+        })
+      }
+
+      for (const pool of ['forks', 'threads', 'vmForks', 'vmThreads']) {
+        it(`vitest, with its pool ${pool}`, async () => {
+          const output = await runIn('vitest',
+            [tool('vitest', 'vitest.mjs'), 'run', `--pool=${pool}`], backend)
+          assert.match(output, /^ +Tests +6 passed \(6\)$/m)
+        })
+      }
+
+      it('vitest, with all files in one thread and one module registry', async () => {
+        const output = await runIn('vitest', [tool('vitest', 'vitest.mjs'),
+          'run', '--pool=threads', '--no-isolate',
+          '--poolOptions.threads.singleThread'], backend)
+        assert.match(output, /^ +Tests +6 passed \(6\)$/m)
+      })
+    })
+  }
+})
