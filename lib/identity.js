@@ -34,6 +34,12 @@ const accepted = new Set()
 const ids = new WeakMap()
 let lastId = 0
 
+/** The name that the user has given to the peer, if any. */
+function givenName (options) {
+  return options.servername || options.host ||
+    (options.socket && options.socket._host)
+}
+
 /**
  * The name that the certificate has to be for, in node's order.
  *
@@ -41,8 +47,7 @@ let lastId = 0
  * @returns {string}
  */
 function identityName (options) {
-  return options.servername || options.host ||
-    (options.socket && options.socket._host) || 'localhost'
+  return givenName(options) || 'localhost'
 }
 
 /**
@@ -102,4 +107,6 @@ function remember (key) {
   accepted.add(key)
 }
 
-module.exports = { checkIdentity, identityId, identityName, isDefaultCheck }
+module.exports = {
+  checkIdentity, givenName, identityId, identityName, isDefaultCheck
+}

@@ -6,7 +6,7 @@
  * as a whole.
  */
 
-const { identityId, identityName } = require('./identity')
+const { givenName, identityId, identityName } = require('./identity')
 
 /** Unambiguous, whatever the text holds. */
 function field (value) {
@@ -15,18 +15,21 @@ function field (value) {
 }
 
 /**
- * The port counts twice: that of the raw socket may be a proxy's.
+ * The port counts twice: that of the raw socket may be a proxy's. A peer that
+ * was given no name is known by its address: else all on this port would be
+ * one, and tickets of one would push out those of another.
  *
  * @param {object} options of the connection
- * @param {number | undefined} port that the raw socket is connected to
+ * @param {{ address?: string, port?: number }} remote end of the raw socket
  * @param {string | false} sni what setServername() may have changed
  * @param {Uint8Array | undefined} alpn wire format
  * @returns {string}
  */
-function peerKey (options, port, sni, alpn) {
+function peerKey (options, remote, sni, alpn) {
   const target = options.path && !options.socket
     ? `path ${options.path}`
-    : `port ${port ?? ''} ${options.port ?? ''}`
+    : `port ${remote.port ?? ''} ${options.port ?? ''}`
+  const address = givenName(options) ? '' : remote.address
   return field(options.rejectUnauthorized ? 'strict' : 'lax') +
     field(identityId(options.checkServerIdentity)) +
     field(options.minDHSize) +
@@ -34,6 +37,7 @@ function peerKey (options, port, sni, alpn) {
     field(sni) +
     field(identityName(options)) +
     field(target) +
+    field(address) +
     field(alpn === undefined ? '' : Buffer.from(alpn).toString('latin1'))
 }
 

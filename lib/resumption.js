@@ -10,10 +10,10 @@ const { kRaw } = require('./symbols')
 
 /** Without the raw socket's own getters, which would remember the address
  * beyond its end. */
-function remotePort (raw) {
-  const address = {}
-  raw?._handle?.getpeername?.(address)
-  return address.port
+function remoteEnd (raw) {
+  const remote = {}
+  raw?._handle?.getpeername?.(remote)
+  return remote
 }
 
 /**
@@ -28,7 +28,7 @@ function useSessions (socket, connection, options) {
   if (!mayResume(options, socket[kRaw])) return
   // An https.Agent hands its connections the sessions that it wants used.
   if (options._agentKey !== undefined) return
-  const key = peerKey(options, remotePort(socket[kRaw]),
+  const key = peerKey(options, remoteEnd(socket[kRaw]),
     connection.servername(), socket._tlsOptions.ALPNProtocols)
   // An explicit session wins over the store.
   connection.useStore(key, !options.session)

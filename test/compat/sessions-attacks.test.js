@@ -14,6 +14,7 @@ const { reuses, versions, visit } = require('../support/session-client')
 const { closed, connected, failure } = require('../support/sockets')
 const { subjects } = require('../support/subjects')
 const { uncaughtDuring } = require('../support/uncaught')
+const { WireTap } = require('../support/wire-tap')
 const { REFUSES_ADDRESS_AS_SERVERNAME } = require('../support/versions')
 
 const { ca } = certs
@@ -62,6 +63,25 @@ for (const subject of subjects().filter(({ native }) => native)) {
           reused.push((await visit(subject, server, { ca, port })).reused)
         }
         assert.deepStrictEqual(reused, [false, false, false, true, true])
+      })
+
+      it('on one port, two addresses without a name are two servers', async () => {
+        const server = await start()
+        const one = await WireTap.before(server)
+        const two = await WireTap.before(server, { port: one.port, host: '127.0.0.2' })
+        try {
+          const reused = []
+          for (const [tap, options] of [
+            [one], [two], [one], [two],
+            [one, { servername: 'localhost' }], [two, { servername: 'localhost' }]
+          ]) {
+            reused.push((await visit(subject, tap, { ca, ...options })).reused)
+          }
+          assert.deepStrictEqual(reused, [false, false, true, true, false, true])
+        } finally {
+          await one.close()
+          await two.close()
+        }
       })
 
       it('options that change during the handshake change nothing', async () => {

@@ -23,14 +23,19 @@ class WireTap {
   #sockets = new Set()
   #held = null
 
-  static async before ({ port }) {
+  /**
+   * @param {{ port: number }} server
+   * @param {object} [listen] where, as net.Server.listen() takes it
+   */
+  static async before ({ port }, listen = { port: 0, host: '127.0.0.1' }) {
     const tap = new WireTap()
     tap.target = port
     tap.#server = net.createServer({ allowHalfOpen: true },
       (client) => tap.#take(client))
-    tap.#server.listen(0, '127.0.0.1')
+    tap.#server.listen(listen)
     await once(tap.#server, 'listening')
-    tap.port = tap.#server.address().port
+    const { address, port: own } = tap.#server.address()
+    Object.assign(tap, { host: address, port: own })
     return tap
   }
 
