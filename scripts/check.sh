@@ -2,6 +2,7 @@
 # `npm run check`: everything that is not a test. With arguments: only those.
 #
 #   scripts/check.sh [layers] [style] [format] [tidy] [cppcheck] [warnings] [lint]
+#                    [package]
 set -uo pipefail
 . "$(dirname "$0")/c-sources.sh"
 
@@ -27,8 +28,19 @@ cppcheck() {
     -Ideps/uthash src/core src/napi
 }
 
+# What bundlers and TypeScript will make of the package.
+package() {
+  local dir ok=0
+  node_modules/.bin/publint run --strict . || ok=1
+  dir=$(mktemp -d)
+  npm pack --silent --ignore-scripts --pack-destination "$dir" >/dev/null &&
+    node_modules/.bin/attw --quiet "$dir"/*.tgz || ok=1
+  rm -rf "$dir"
+  return "$ok"
+}
+
 bash scripts/ensure-deps.sh build check || exit 1
-[ $# -gt 0 ] || set -- layers style format tidy cppcheck warnings lint
+[ $# -gt 0 ] || set -- layers style format tidy cppcheck warnings lint package
 failed=()
 for check; do
   start=$SECONDS

@@ -281,6 +281,14 @@ describe('writing and reading', () => {
         assert.strictEqual(data.length, 1)
       })
 
+      it('of the writes of one tick are full', async () => {
+        const { seen, data } = await sentBy((socket) => {
+          for (let index = 0; index < 32; index++) socket.write(Buffer.alloc(1024))
+        })
+        assert.strictEqual(seen.bytes, 32 * 1024)
+        if (subject.native) assert.strictEqual(data.length, 2)
+      })
+
       it('of a big write are full', async () => {
         const { seen, data } = await sentBy((socket) => socket.write(Buffer.alloc(10 * 16384)))
         assert.strictEqual(seen.bytes, 10 * 16384)
