@@ -82,5 +82,19 @@ describe('an https.Agent', () => {
       await gone
       assert.deepStrictEqual(Object.keys(agent.freeSockets), [])
     })
+
+    // Row "sessions of an https.Agent" of docs/compat.md.
+    it('decides itself which sessions are used', async () => {
+      const server = await talkative()
+      const reused = []
+      for (let count = 0; count < 2; count++) {
+        const { socket } = await request(server)
+        reused.push(socket.isSessionReused())
+        const gone = once(socket, 'close')
+        socket.destroy()
+        await gone
+      }
+      assert.deepStrictEqual(reused, [false, false])
+    })
   })
 })
