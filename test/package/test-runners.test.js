@@ -33,7 +33,12 @@ describe('in a test runner', function () {
     return output
   }
 
-  for (const backend of ['native', 'node']) {
+  const pools = {
+    native: ['forks', 'threads', 'vmForks', 'vmThreads'],
+    // Which is no other code in another pool.
+    node: ['vmThreads']
+  }
+  for (const backend of Object.keys(pools)) {
     describe(`on the ${backend} backend`, () => {
       const jestWays = { 'in one process': ['--runInBand'], 'in workers': ['--maxWorkers=2'] }
       for (const [way, flags] of Object.entries(jestWays)) {
@@ -44,20 +49,13 @@ describe('in a test runner', function () {
         })
       }
 
-      for (const pool of ['forks', 'threads', 'vmForks', 'vmThreads']) {
+      for (const pool of pools[backend]) {
         it(`vitest, with its pool ${pool}`, async () => {
           const output = await runIn('vitest',
             [tool('vitest', 'vitest.mjs'), 'run', `--pool=${pool}`], backend)
           assert.match(output, /^ +Tests +6 passed \(6\)$/m)
         })
       }
-
-      it('vitest, with all files in one thread and one module registry', async () => {
-        const output = await runIn('vitest', [tool('vitest', 'vitest.mjs'),
-          'run', '--pool=threads', '--no-isolate',
-          '--poolOptions.threads.singleThread'], backend)
-        assert.match(output, /^ +Tests +6 passed \(6\)$/m)
-      })
     })
   }
 })
