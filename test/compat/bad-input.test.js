@@ -269,7 +269,6 @@ describe('bad input', () => {
       })
     }
 
-    // Row "checkServerIdentity that throws" of docs/compat.md: in node it is uncaught.
     it('checkServerIdentity destroys the socket with what it has thrown', async () => {
       const server = await peers.tlsServer(certs.server)
       const socket = subject.connect({

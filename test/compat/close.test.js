@@ -265,6 +265,7 @@ describe('close, end and half-open', () => {
         socket.write('into the void')
         await gone
         await rawClosed
+        // Row "one error, and none after close" of docs/compat.md.
         // node says it twice, the second time after 'close'; once is enough.
         assert.ok(errors.every((error) => error.code === 'ETIMEDOUT'))
         if (subject.native) assert.strictEqual(errors.length, 1)

@@ -47,6 +47,7 @@ describe('a transport that ends', () => {
       assert.strictEqual((await collect(socket)).length, SIZE)
     })
 
+    // Row "ends in a renegotiation" of docs/compat.md.
     // node never calls back, and never closes.
     if (!subject.native) return
 

@@ -12,6 +12,7 @@ for (const subject of subjects().filter(({ kind }) => kind === 'eager')) {
   describe(`sessions over a Duplex that is no socket, with ${subject.name}`, () => {
     const peers = usePeers()
 
+    // Row "automatic resumption" of docs/compat.md.
     // [what, how the raw socket is carried, options, whether it is resumed]
     const rows = [
       ['are left alone', duplexOver, {}, false],

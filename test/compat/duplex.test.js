@@ -133,6 +133,7 @@ describe('a raw socket that is any Duplex', () => {
       socket.destroy()
     })
 
+    // Row "Duplexes in object mode" of docs/compat.md.
     it('in object mode is served, or refused with an error', async () => {
       const server = await peers.tlsServer(certs.server)
       const raw = duplexOver(await connected(server), { objectMode: true })

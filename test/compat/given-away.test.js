@@ -101,6 +101,7 @@ describe('memory that was given away', () => {
         assert.strictEqual(calls, 1)
       })
 
+      // Row "buffers given away" of docs/compat.md.
       // node writes into what has gone, or reads into nothing for ever.
       if (!subject.native) return
 

@@ -18,6 +18,7 @@ const certs = require('../support/certs')
 const { usePeers } = require('../support/peers')
 const { closed, connected, failure, secured, take } = require('../support/sockets')
 const { eachSubject } = require('../support/subjects')
+const { uncaughtDuring } = require('../support/uncaught')
 
 const run = promisify(execFile)
 const { ca } = certs
@@ -73,6 +74,25 @@ describe('by intention', () => {
       socket.destroy()
       await closed(socket)
       assert.strictEqual(socket.ssl, null)
+    })
+
+    // Row "checkServerIdentity that throws" of docs/compat.md.
+    it('checkServerIdentity that throws ends the connection', async () => {
+      const server = await peers.tlsServer(certs.server)
+      const mine = new Error('thrown by checkServerIdentity')
+      const errors = []
+      let socket
+      const caught = await uncaughtDuring(async () => {
+        const uncaught = once(process, 'uncaughtException')
+        socket = peers.keep(subject.connect({
+          socket: await connected(server), ca, checkServerIdentity () { throw mine }
+        }))
+        socket.on('error', (error) => errors.push(error))
+        await Promise.race([uncaught, new Promise((resolve) => socket.once('close', resolve))])
+      })
+      assert.deepStrictEqual([caught, errors], own ? [[], [mine]] : [[mine], []])
+      assert.strictEqual(socket.destroyed, own)
+      assert.strictEqual(socket.authorized, false)
     })
 
     // Row "resetAndDestroy()" of docs/compat.md.
@@ -170,18 +190,6 @@ describe('by intention', () => {
         ['--no-warnings', '-e', script], { env: { ...process.env, TEST_CA: String(ca) } })
       assert.strictEqual(stdout.trim(), '1')
       assert.match(stderr, /ClientHello/)
-    })
-
-    // Row "explicit sessions" of docs/compat.md.
-    it('a failed connection says so when the session given was another\'s', async () => {
-      const server = await peers.tlsServer(certs.fromOther)
-      const lax = await secured(subject.connect({
-        socket: await connected(server), rejectUnauthorized: false
-      }))
-      const session = lax.getSession()
-      lax.destroy()
-      const error = await failure(subject.connect({ socket: await connected(server), ca, session }))
-      assert.strictEqual(error.code, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE')
     })
   })
 })

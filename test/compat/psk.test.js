@@ -77,6 +77,7 @@ describe('pskCallback', () => {
           'raw.destroy()': (socket, raw) => raw.destroy()
         }
         for (const [way, act] of Object.entries(closing)) {
+          // Row "closing inside pskCallback" of docs/compat.md.
           // An error of node's own making, and its 'close' before that.
           if (!subject.native && version === 'TLSv1.3') continue
           for (const [over, wrap] of [['a socket', (raw) => raw], ['a Duplex', duplexOver]]) {

@@ -68,6 +68,7 @@ describe('from inside a callback', () => {
     }
     const transports = { 'a socket': (raw) => raw, 'a Duplex': duplexOver }
 
+    // Row "closing inside a callback" of docs/compat.md.
     // node:tls itself crashes in some of these (raw.destroy() in secureConnect).
     const closing = subject.native ? Object.entries(transports) : []
     for (const [over, wrap] of closing) {

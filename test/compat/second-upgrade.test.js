@@ -58,6 +58,7 @@ describe('a second upgrade of the same raw socket', () => {
       assert.strictEqual(raw.destroyed, false)
       assert.deepStrictEqual(later, [])
       // The contract says what becomes of the first; node leaves it lying.
+      // Row "a second upgrade" of docs/compat.md.
       if (subject.native) assert.strictEqual(first.destroyed, true)
       second.destroy()
       await closed(raw)

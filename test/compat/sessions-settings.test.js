@@ -131,6 +131,7 @@ for (const subject of subjects().filter(({ native }) => native)) {
           ['UNABLE_TO_VERIFY_LEAF_SIGNATURE'])
       })
 
+      // Row "no resumption with requestOCSP or pskCallback" of docs/compat.md.
       it('is left alone by requestOCSP', async () => {
         assert.deepStrictEqual(await go(2, { requestOCSP: true }), [false, false])
         assert.strictEqual(stats().sessions.stored, 0)
