@@ -6,7 +6,7 @@ const path = require('node:path')
 
 const certs = require('../support/certs')
 const { usePeers } = require('../support/peers')
-const { makeProject } = require('./support/project')
+const { sharedProject } = require('./support/project')
 const { mustRun } = require('./support/run')
 const { tool } = require('./support/tools')
 
@@ -32,7 +32,7 @@ describe('bundled by esbuild', function () {
   this.timeout(240_000)
   const peers = usePeers()
   let project
-  before(async () => { project = await makeProject() })
+  before(async () => { project = await sharedProject() })
 
   /** Bundles an application into a directory of the project. */
   async function bundle (format, name, flags = []) {

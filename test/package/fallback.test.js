@@ -7,7 +7,7 @@ const path = require('node:path')
 const certs = require('../support/certs')
 const { usePeers } = require('../support/peers')
 const { root } = require('./support/packed')
-const { makeProject } = require('./support/project')
+const { makeProject, sharedProject } = require('./support/project')
 const { run } = require('./support/run')
 
 const major = Number(process.versions.node.split('.')[0])
@@ -81,7 +81,7 @@ describe('the fallback', function () {
   this.timeout(240_000)
   const peers = usePeers()
   let intact
-  before(async () => { intact = await makeProject({ install: ['--ignore-scripts'] }) })
+  before(async () => { intact = await sharedProject() })
 
   async function address () {
     const { port } = await peers.tlsServer(certs.server)

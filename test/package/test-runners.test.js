@@ -5,14 +5,14 @@ const path = require('node:path')
 
 const certs = require('../support/certs')
 const { usePeers } = require('../support/peers')
-const { makeProject } = require('./support/project')
+const { sharedProject } = require('./support/project')
 const { tool } = require('./support/tools')
 
 describe('in a test runner', function () {
   this.timeout(240_000)
   const peers = usePeers()
   let project
-  before(async () => { project = await makeProject() })
+  before(async () => { project = await sharedProject() })
 
   /** Runs the fixture's tests in its directory; all output of theirs. */
   async function runIn (name, args, backend) {

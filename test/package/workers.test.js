@@ -4,13 +4,13 @@ const assert = require('node:assert/strict')
 
 const certs = require('../support/certs')
 const { usePeers } = require('../support/peers')
-const { makeProject } = require('./support/project')
+const { sharedProject } = require('./support/project')
 
 describe('twenty workers that come and go', function () {
   this.timeout(240_000)
   const peers = usePeers()
   let project
-  before(async () => { project = await makeProject() })
+  before(async () => { project = await sharedProject() })
 
   for (const backend of ['native', 'node']) {
     it(`leave nothing behind (${backend} backend)`, async () => {

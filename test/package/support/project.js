@@ -151,4 +151,12 @@ function fileSpecs (tarballs) {
     .map(([name, file]) => [name, `file:${file}`]))
 }
 
-module.exports = { makeProject }
+let plain
+
+/** One for those who change nothing in it. */
+function sharedProject () {
+  plain ??= makeProject()
+  return plain
+}
+
+module.exports = { makeProject, sharedProject }
