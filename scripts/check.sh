@@ -1,7 +1,8 @@
 #!/bin/bash
 # `npm run check`: everything that is not a test. With arguments: only those.
 #
-#   scripts/check.sh [layers] [style] [format] [tidy] [cppcheck] [warnings] [lint]
+#   scripts/check.sh [layers] [style] [format] [tidy] [cppcheck] [warnings] [symbols]
+#                    [lint]
 #                    [package]
 set -uo pipefail
 . "$(dirname "$0")/c-sources.sh"
@@ -9,6 +10,7 @@ set -uo pipefail
 layers() { bash scripts/check-layers.sh; }
 style() { bash scripts/check-style.sh; }
 warnings() { bash scripts/check-warnings.sh; }
+symbols() { bash scripts/check-symbols.sh; }
 lint() { node_modules/.bin/eslint .; }
 
 format() {
@@ -40,7 +42,7 @@ package() {
 }
 
 bash scripts/ensure-deps.sh build check || exit 1
-[ $# -gt 0 ] || set -- layers style format tidy cppcheck warnings lint package
+[ $# -gt 0 ] || set -- layers style format tidy cppcheck warnings symbols lint package
 failed=()
 for check; do
   start=$SECONDS
