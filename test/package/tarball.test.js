@@ -40,6 +40,8 @@ const needed = [
 const allowed = [
   /^docs\/[a-z-]+\.(md|svg|png)$/,
   /^lib\/[a-z-]+\.js$/,
+  // Of the other platforms, on a release machine.
+  /^prebuilds\/(linux|darwin|win32)-(x64|arm64)\/eager-tls(\.glibc|\.musl)?\.node$/,
   /^src\/(core|napi)\/[a-z_]+\.[ch]$/
 ]
 
