@@ -31,8 +31,7 @@ const nodeCheck = isNodes(tls.checkServerIdentity)
 // hostname + NUL + fingerprint, in order of arrival.
 const accepted = new Set()
 
-const ids = new WeakMap()
-let lastId = 0
+const ownIds = newIds()
 
 /** The name that the user has given to the peer, if any. */
 function givenName (options) {
@@ -50,18 +49,24 @@ function identityName (options) {
   return givenName(options) || 'localhost'
 }
 
+/** Numbers of identity functions. Whoever shares sessions shares these, too. */
+function newIds () {
+  return { known: new WeakMap(), last: 0 }
+}
+
 /**
  * A number for an identity function, the same for the same function, never
  * used for another one. Part of what decides whether sessions may be shared.
  *
  * @param {Function} check
+ * @param {object} [ids] made by newIds()
  * @returns {number}
  */
-function identityId (check) {
-  let id = ids.get(check)
+function identityId (check, ids = ownIds) {
+  let id = ids.known.get(check)
   if (id === undefined) {
-    id = ++lastId
-    ids.set(check, id)
+    id = ++ids.last
+    ids.known.set(check, id)
   }
   return id
 }
@@ -108,5 +113,5 @@ function remember (key) {
 }
 
 module.exports = {
-  checkIdentity, givenName, identityId, identityName, isDefaultCheck
+  checkIdentity, givenName, identityId, identityName, isDefaultCheck, newIds
 }

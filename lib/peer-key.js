@@ -6,7 +6,11 @@
  * as a whole.
  */
 
-const { givenName, identityId, identityName } = require('./identity')
+const { givenName, identityId, identityName, newIds } = require('./identity')
+const { common } = require('./runtime')
+
+// The store of sessions is the binding's, which copies of this package share.
+common.identityIds ??= newIds()
 
 /** Unambiguous, whatever the text holds. */
 function field (value) {
@@ -31,7 +35,7 @@ function peerKey (options, remote, sni, alpn) {
     : `port ${remote.port ?? ''} ${options.port ?? ''}`
   const address = givenName(options) ? '' : remote.address
   return field(options.rejectUnauthorized ? 'strict' : 'lax') +
-    field(identityId(options.checkServerIdentity)) +
+    field(identityId(options.checkServerIdentity, common.identityIds)) +
     field(options.minDHSize) +
     field(options.servername) +
     field(sni) +

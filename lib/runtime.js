@@ -21,7 +21,7 @@ const EXPIRY_MIN = 1000
  * What the copies of this package share that share the binding: node and test
  * runners load a binary once for all module registries of a thread.
  *
- *   { settings, slab, watching }
+ *   { identityIds, settings, slab, watching }
  */
 const common = (binding.common ??= {})
 

@@ -68,6 +68,28 @@ describe('two copies of the package in one thread', () => {
     })
   }
 
+  it('tell identity checks apart, whichever of them has met them', async () => {
+    const server = await peers.tlsServer(certs.server)
+    const reused = []
+    const checks = [() => undefined, () => undefined]
+    const copies = [loadCopy(), loadCopy()]
+    copies[0].clear()
+    for (const [copy, check] of [[0, 0], [1, 1], [0, 0], [1, 1], [0, 1]]) {
+      const socket = copies[copy].connect({
+        socket: await connected(server),
+        ca: certs.ca,
+        checkServerIdentity: checks[check]
+      })
+      socket.once('secureConnect', () => socket.write('x'))
+      await once(socket, 'data')
+      reused.push(socket.isSessionReused())
+      socket.destroy()
+      await once(socket, 'close')
+    }
+    const native = first.backend === 'native'
+    assert.deepEqual(reused, [false, false, native, native, native])
+  })
+
   it('share the settings on the native core', function () {
     // The fallback has nothing that is shared.
     if (first.backend !== 'native') this.skip()
