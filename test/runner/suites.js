@@ -50,9 +50,10 @@ async function runCore () {
  * @param {object} [options.env]
  * @param {string[]} [options.args] further arguments of mocha
  * @param {string} [options.node] the node binary to use
+ * @param {number} [options.limit] milliseconds
  * @param {boolean} [options.quiet] shows the output only of a run that failed
  */
-async function runMocha (suite, { env = {}, args = [], node, quiet } = {}) {
+async function runMocha (suite, { env = {}, args = [], node, quiet, limit } = {}) {
   const files = testFiles(suite)
   if (files.length === 0) return settle(zero, { ok: true })
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'eager-tls-test-'))
@@ -60,7 +61,7 @@ async function runMocha (suite, { env = {}, args = [], node, quiet } = {}) {
   const result = await exec([
     node ?? process.execPath, mocha,
     '--reporter', 'test/support/reporter.js', ...args, ...files
-  ], { env: { ...env, EAGER_TLS_TEST_SUMMARY: summary }, quiet })
+  ], { env: { ...env, EAGER_TLS_TEST_SUMMARY: summary }, quiet, limit })
   if (quiet && !result.ok) process.stdout.write(result.output)
   let counts = zero
   if (fs.existsSync(summary)) {
@@ -109,7 +110,8 @@ const suites = {
   fallback: [onFallback('unit'), onFallback('compat')],
   package: [{
     name: 'package',
-    run: (options) => runMocha('package', options)
+    // Most of it is npm at work.
+    run: (options) => runMocha('package', { ...options, limit: 900_000 })
   }],
   servers: [{
     name: 'servers',
