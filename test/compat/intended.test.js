@@ -7,6 +7,7 @@
 
 const assert = require('node:assert')
 const { execFile } = require('node:child_process')
+const diagnosticsChannel = require('node:diagnostics_channel')
 const { once } = require('node:events')
 const http2 = require('node:http2')
 const net = require('node:net')
@@ -113,6 +114,18 @@ describe('by intention', () => {
       assert.strictEqual(socket.resetAndDestroy(), socket)
       assert.strictEqual(await gone, false)
       assert.strictEqual(await server.report(), 'ECONNRESET')
+    })
+
+    // Row "diagnostics channel" of docs/compat.md.
+    it('the diagnostics channel of node:net tells of what connects', async () => {
+      const server = await peers.tlsServer(certs.server)
+      const told = []
+      const note = ({ socket }) => told.push(socket instanceof tls.TLSSocket)
+      diagnosticsChannel.subscribe('net.client.socket', note)
+      const socket = await secured(subject.connect({ host: '127.0.0.1', port: server.port, ca }))
+      diagnosticsChannel.unsubscribe('net.client.socket', note)
+      assert.deepStrictEqual(told, major >= 22 ? [!own] : [])
+      socket.destroy()
     })
 
     // Row "keepAlive and noDelay" of docs/compat.md.
