@@ -72,6 +72,7 @@ class WriteQueue {
   #open = false
   #scheduled = false
   #waiting = false
+  #sending = false
   #held = false
   // Writes, and their bytes, that were sent ahead of the stream's own handing
   // them over.
@@ -202,14 +203,15 @@ class WriteQueue {
   /** Gives the core what it takes, and the transport what that makes. */
   #send (list) {
     const socket = this.#socket
-    for (;;) {
-      const connection = socket[kConnection]
+    this.#sending = true
+    for (let connection; (connection = socket[kConnection]) !== null;) {
       const taken = list.length === 2
         ? connection.write(list[0], list[1])
         : connection.writev(list)
       const queued = shared[SHARED.QUEUED]
       this.bytesWritten += taken
       if (shared[SHARED.EVENTS] & EVENT.ERROR) {
+        this.#sending = false
         socket[kDeliver](EVENT.ERROR)
         return
       }
@@ -219,7 +221,8 @@ class WriteQueue {
       if (this.#waiting || this.#rest === null) break
       list = [this.#rest, ENCODING.BUFFER]
     }
-    if (!this.#waiting) this.#settle()
+    this.#sending = false
+    if (!this.#waiting && socket[kConnection] !== null) this.#settle()
   }
 
   /** The transport cannot take more until it calls drain(). */
@@ -231,7 +234,8 @@ class WriteQueue {
   drain () {
     if (!this.#waiting) return
     this.#waiting = false
-    if (this.#socket[kConnection] === null) return
+    // A transport that calls back at once: #send() goes on by itself.
+    if (this.#sending || this.#socket[kConnection] === null) return
     if (this.#rest === null) this.#settle()
     else this.#send([this.#rest, ENCODING.BUFFER])
   }
