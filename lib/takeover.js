@@ -92,7 +92,8 @@ function takeOver (socket, raw, demanded) {
   }
   raw[kTlsSocket] = socket
   hookDestroy(raw)
-  raw.on('error', (error) => onRawError(socket, error))
+  raw.removeListener?.('error', onRawError)
+  raw.on('error', onRawError)
   if (raw instanceof net.Socket && raw.pending) {
     waitForConnect(socket, raw, demanded)
     return
@@ -109,8 +110,10 @@ function release (former) {
   former.destroy()
 }
 
-function onRawError (socket, error) {
-  if (socket.destroyed || socket[kRaw] === null) return
+/** Of the raw socket: its error is that of whoever has it now. */
+function onRawError (error) {
+  const socket = this[kTlsSocket]
+  if (!socket || socket.destroyed || socket[kRaw] === null) return
   if (socket[kOwnsRaw]) socket.destroy(error)
   else socket._emitTLSError(error)
 }
@@ -154,6 +157,8 @@ function afterQueuedWrites (socket, raw, begin) {
 
 function beginFd (socket, raw, demanded) {
   const result = fd.attach(socket, raw)
+  // Hooks of async_hooks have run.
+  if (socket.destroyed) return
   if (result === 0) {
     ready(socket, fd)
     return
@@ -189,10 +194,8 @@ function noteClose (raw, callback) {
 
 /** An error that the raw socket is closed with must not be an uncaught one
  * because somebody has removed our listener. */
-function keepErrorListener (raw, socket) {
-  if (raw.listenerCount('error') === 0) {
-    raw.once('error', (error) => onRawError(socket, error))
-  }
+function keepErrorListener (raw) {
+  if (raw.listenerCount('error') === 0) raw.once('error', onRawError)
 }
 
 module.exports = {

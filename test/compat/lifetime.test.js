@@ -162,6 +162,27 @@ for (const subject of subjects().filter(({ native }) => native)) {
       assert.deepStrictEqual([...left], [])
     })
 
+    it('is nothing that a raw socket keeps which is upgraded again and again', async () => {
+      const server = await peers.tlsServer(certs.server)
+      const raw = await connected(server)
+      const left = new Set()
+      const registry = new FinalizationRegistry((n) => left.delete(n))
+      const upgradeAgain = (n) => {
+        const socket = subject.connect({ socket: raw, ca }).on('error', () => {})
+        left.add(n)
+        registry.register(socket, n)
+      }
+      for (let n = 0; n < 10; n++) upgradeAgain(n)
+      // The server makes nothing of so many ClientHellos.
+      const last = subject.connect({ socket: raw, ca })
+      const gone = closed(last)
+      await collected(() => left.size === 0)
+      assert.deepStrictEqual([...left], [])
+      assert.ok(raw.listenerCount('error') <= 2)
+      last.destroy()
+      await gone
+    })
+
     it('is nothing even if the closed sockets are kept', async () => {
       const server = await peers.tlsServer(certs.server)
       const before = live()
