@@ -7,11 +7,12 @@
 # or that a sanitizer ends counts as one failure more.
 set -uo pipefail
 
-with=()
+with=() limit=300
 if [ "${1:-}" = --valgrind ]; then
   shift
   with=(valgrind --quiet --leak-check=full --show-leak-kinds=definite,possible
     --errors-for-leak-kinds=definite --error-exitcode=99 --track-fds=no)
+  limit=1800
 fi
 
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:${ASAN_OPTIONS:-}
@@ -30,7 +31,7 @@ total() {
 
 for program; do
   echo "== $(basename "$program")"
-  timeout 300 "${with[@]}" "$program" >"$out" 2>&1 </dev/null
+  timeout "$limit" "${with[@]}" "$program" >"$out" 2>&1 </dev/null
   status=$?
   cat "$out"
   ok=$(total PASSED)
