@@ -83,7 +83,15 @@ function deliver (socket, connection, events) {
     if (!(events & EVENT.MORE) || socket[kPaused]) break
     events = connection.pump()
   }
-  sendOutput(socket)
+  // The client's Finished shares a segment with what is written once the
+  // promises that waited for 'secureConnect' go on: alone it would make Nagle's
+  // algorithm hold that back.
+  if (seen & EVENT.HANDSHAKE) setImmediate(sendLater, socket, connection)
+  else sendOutput(socket)
+}
+
+function sendLater (socket, connection) {
+  if (socket[kConnection] === connection) sendOutput(socket)
 }
 
 function deliverLast (socket, connection, events) {
@@ -115,7 +123,8 @@ function sendOutput (socket) {
   // What is written in this tick goes with it.
   if (socket[kQueue].scheduled) return
   const output = socket[kConnection].takeOutput()
-  if (output !== undefined) write(socket, output)
+  // A raw socket that was ended carries nothing any more.
+  if (output !== undefined && !socket[kRaw].writableEnded) write(socket, output)
 }
 
 function write (socket, output, callback) {

@@ -12,7 +12,7 @@ const { watchIdleContexts } = require('./runtime')
 const { CLOSED, HANDSHAKE, SECURE, setState } = require('./socket-state')
 const {
   kCiphertextRead, kCiphertextWritten, kClosed, kConnection, kQueue, kRaw,
-  kRawClosing, kRawEnded, kState, kTimeout
+  kRawClosing, kRawEnded, kState, kTimeout, kTransport
 } = require('./symbols')
 const { keepErrorListener, noteClose } = require('./takeover')
 
@@ -47,10 +47,13 @@ function closeRaw (socket, raw, emitClose) {
 const methods = {
   _destroy (error, callback) {
     const raw = this[kRaw]
+    const wasSecure = this[kState] === SECURE
     this.connecting = false
     if (this[kState] === HANDSHAKE) observe.handshakeDone(this, error)
     clearTimers(this)
     this[kQueue].close()
+    // A Finished that has waited for company.
+    if (wasSecure && this[kConnection] !== null) this[kTransport].sendLast(this)
     closeConnection(this)
     this.ssl = null
     callback(error)
