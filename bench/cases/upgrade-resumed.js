@@ -11,7 +11,7 @@ module.exports = {
     'node-own', 'node-shared', 'node-shared-sessions', 'eager-fd',
     'eager-stream', 'eager-node', 'bun', 'floor'
   ],
-  count: 300,
+  count: 2000,
   smoke: 5,
   wants: { resume: true },
   floor: ['upgrade', 'resumed'],
