@@ -13,6 +13,7 @@ const certs = require('../support/certs')
 const { usePeers } = require('../support/peers')
 const { eachSubject } = require('../support/subjects')
 
+const major = Number(process.versions.node.split('.')[0])
 const CHILD = path.join(__dirname, '../support/stop-child.js')
 
 const steps = ['now', 'handshake', 'keylog', 'checkServerIdentity', 'secure',
@@ -69,7 +70,9 @@ describe('a process that stops', () => {
     }
 
     // In others node's streams may hold it back, behind an earlier write.
-    const sending = ['secureConnect', 'turn', 'data']
+    const sending = ['turn', 'data']
+    // Since 24 node holds that back, too.
+    if (subject.native || major < 24) sending.push('secureConnect')
     if (subject.transport === 'fd') sending.push('tick', 'write callback')
     for (const step of sending) {
       it(`by exit() right after a write in ${step} has sent that`, async () => {
