@@ -19,6 +19,8 @@ const net = require('node:net')
 function mayResume (options, raw) {
   if (options.sessionReuse === false || options.requestOCSP ||
       options.pskCallback) return false
+  // An https.Agent hands its connections the sessions that it wants used.
+  if (options._agentKey !== undefined) return false
   return options.sessionReuse === true || !raw || raw instanceof net.Socket
 }
 

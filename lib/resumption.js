@@ -26,8 +26,6 @@ function remoteEnd (raw) {
  */
 function useSessions (socket, connection, options) {
   if (!mayResume(options, socket[kRaw])) return
-  // An https.Agent hands its connections the sessions that it wants used.
-  if (options._agentKey !== undefined) return
   const key = peerKey(options, remoteEnd(socket[kRaw]),
     connection.servername(), socket._tlsOptions.ALPNProtocols)
   // An explicit session wins over the store.
