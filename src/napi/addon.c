@@ -32,8 +32,12 @@ struct binding *binding_get(napi_env env) {
 /* The instance-data finalizer: runs last, all handles are gone. */
 static void binding_free(napi_env env, void *data, void *hint) {
   struct binding *binding = data;
-  (void)env;
+  const napi_ref refs[] = {binding->shared_ref, binding->slab_ref,
+                           binding->callback_ref};
   (void)hint;
+  for (size_t i = 0; i < sizeof refs / sizeof refs[0]; i++)
+    if (refs[i] != NULL)
+      napi_delete_reference(env, refs[i]);
   etls_session_store_free(binding->sessions);
   etls_context_cache_free(binding->contexts);
   etls_buffer_pool_free(binding->pool);

@@ -67,7 +67,6 @@ struct binding {
   napi_ref shared_ref;   /* the Int32Array */
   napi_ref slab_ref;     /* the Uint8Array that plaintext goes to */
   napi_ref callback_ref; /* called with the owner as this: (events) */
-  napi_ref context_ctor_ref;
   struct connection *connections; /* all open ones */
   size_t open_polls; /* poll handles whose close callback is to come */
   size_t open_timers;
