@@ -63,10 +63,10 @@ struct binding {
   struct etls_error error; /* of the call that is being made */
   uint8_t *scratch;
   uint8_t *gather;
-  int32_t *shared;       /* SHARED_SLOTS, owned by a JS ArrayBuffer */
-  napi_ref shared_ref;   /* the Int32Array */
-  napi_ref slab_ref;     /* the Uint8Array that plaintext goes to */
-  napi_ref callback_ref; /* called with the owner as this: (events) */
+  int32_t *shared;                /* SHARED_SLOTS, owned by a JS ArrayBuffer */
+  napi_ref shared_ref;            /* the Int32Array */
+  napi_ref slab_ref;              /* the Uint8Array that plaintext goes to */
+  napi_ref callback_ref;          /* called with the owner as this: (events) */
   struct connection *connections; /* all open ones */
   size_t open_polls; /* poll handles whose close callback is to come */
   size_t open_timers;
