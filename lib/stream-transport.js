@@ -22,7 +22,10 @@ const {
 /** Put on the raw socket as its push(). */
 function push (chunk, encoding) {
   const socket = this[kTlsSocket]
-  if (socket === null) return Object.getPrototypeOf(this).push.call(this, chunk, encoding)
+  // What comes behind the end is an error of the Duplex, which says so itself.
+  if (socket === null || (chunk !== null && socket[kRawEnded])) {
+    return Object.getPrototypeOf(this).push.call(this, chunk, encoding)
+  }
   this._readableState.reading = false
   if (chunk === null) {
     endOf(socket, this)
@@ -180,6 +183,7 @@ function hasHandle (raw) {
 }
 
 function onData (socket, raw, chunk) {
+  if (socket[kRawEnded]) return
   receive(socket, raw, chunk)
   if (socket[kPaused]) raw.pause?.()
 }

@@ -64,7 +64,7 @@ const methods = {
   [kRawClosing] (error) {
     const raw = this[kRaw]
     if (this.destroyed || raw === null) return
-    if (error) keepErrorListener(raw, this)
+    if (error) keepErrorListener(raw)
     // All that came is still to be read: it ends by itself.
     if (!error && this[kRawEnded] && this[kState] === SECURE &&
         !this.readableEnded) {

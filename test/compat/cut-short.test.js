@@ -48,6 +48,36 @@ describe('a transport that ends', () => {
     })
 
     // Row "ends in a renegotiation" of docs/compat.md.
+    for (const later of [false, true]) {
+      it(`and then gives more${later ? ', later' : ''}, fails with its own error`, async () => {
+        const server = await peers.tlsServer({
+          ...certs.server, maxVersion: 'TLSv1.2'
+        }, (socket) => socket.once('data', () => socket.end('answer')))
+        const raw = await connected(server)
+        const duplex = new Duplex({
+          read () {},
+          write (chunk, encoding, callback) { raw.write(chunk, callback) },
+          final (callback) { raw.end(callback) },
+          destroy (error, callback) {
+            raw.destroy()
+            callback(error)
+          }
+        })
+        raw.on('data', (chunk) => duplex.push(chunk))
+        const socket = await secured(subject.connect({ socket: duplex, ca }))
+        const failed = failure(socket)
+        const read = []
+        socket.on('data', (chunk) => read.push(chunk))
+        socket.write('go')
+        await once(raw, 'end')
+        duplex.push(null)
+        if (later) await once(duplex, 'end')
+        duplex.push('more')
+        assert.strictEqual((await failed).code, 'ERR_STREAM_PUSH_AFTER_EOF')
+        assert.strictEqual(String(Buffer.concat(read)), 'answer')
+      })
+    }
+
     // node never calls back, and never closes.
     if (!subject.native) return
 
