@@ -238,6 +238,47 @@ static void shutting_down_happens_once(void **state) {
   wired_free(&w);
 }
 
+static void what_the_peer_has_not_taken_is_unsent(void **state) {
+  (void)state;
+  struct wired w = wired_new(TLS1_3_VERSION);
+  uint8_t bytes[64];
+  size_t n = 0;
+  wired_open(&w);
+  assert_false(etls_fd_transport_unsent(&w.t));
+  assert_int_equal(x_write(w.duo.engine, "x", 1, &n, &w.duo.error), ETLS_OK);
+  assert_int_equal(etls_fd_transport_flush(&w.t, w.duo.engine, &w.duo.error),
+                   ETLS_OK);
+#ifdef __linux__
+  assert_true(etls_fd_transport_unsent(&w.t));
+#endif
+  assert_true(read(w.fds[1], bytes, sizeof(bytes)) > 0);
+  assert_false(etls_fd_transport_unsent(&w.t));
+  etls_fd_transport_close(&w.t);
+  assert_false(etls_fd_transport_unsent(&w.t));
+  wired_free(&w);
+}
+
+static void discarding_reads_until_the_end(void **state) {
+  (void)state;
+  struct wired w = wired_new(TLS1_3_VERSION);
+  uint8_t scratch[4];
+  size_t n = sizeof(scratch);
+  assert_int_equal(write(w.fds[1], "abcdef", 6), 6);
+  assert_int_equal(etls_fd_transport_discard(&w.t, scratch, n), ETLS_OK);
+  assert_int_equal(etls_fd_transport_discard(&w.t, scratch, n), ETLS_OK);
+  assert_int_equal(etls_fd_transport_discard(&w.t, scratch, n),
+                   ETLS_WANT_INPUT);
+  assert_false(w.t.read_ended);
+  close(w.fds[1]);
+  w.fds[1] = -1;
+  assert_int_equal(etls_fd_transport_discard(&w.t, scratch, n), ETLS_END);
+  assert_true(w.t.read_ended);
+  assert_int_equal(etls_engine_input_pending(w.duo.engine), 0);
+  etls_fd_transport_close(&w.t);
+  assert_int_equal(etls_fd_transport_discard(&w.t, scratch, n), ETLS_ERR_IO);
+  wired_free(&w);
+}
+
 static void an_unconnected_socket_shuts_down_well(void **state) {
   (void)state;
   struct etls_fd_transport t;
@@ -296,6 +337,8 @@ int main(void) {
       cmocka_unit_test(writing_to_a_closed_peer_is_an_error_and_no_signal),
       cmocka_unit_test(a_reset_is_an_error_of_read),
       cmocka_unit_test(shutting_down_happens_once),
+      cmocka_unit_test(what_the_peer_has_not_taken_is_unsent),
+      cmocka_unit_test(discarding_reads_until_the_end),
       cmocka_unit_test(an_unconnected_socket_shuts_down_well),
       cmocka_unit_test(without_descriptors_it_does_not_open),
       cmocka_unit_test(a_closed_transport_refuses),
