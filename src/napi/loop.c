@@ -20,7 +20,7 @@
  * kernels forget what of our data is still under way. So where FIN was sent,
  * the kernel has not got rid of everything and the peer has not ended, the poll
  * handle and the descriptor outlive the connection for a while, in a struct
- * linger, and what comes is read and forgotten. It keeps no process alive.
+ * lingering, and what comes is read and forgotten. It keeps no process alive.
  */
 #include "loop.h"
 
