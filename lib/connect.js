@@ -9,6 +9,7 @@ const net = require('node:net')
 const tls = require('node:tls')
 const { connectWithNode, findFallback } = require('./connection')
 const errors = require('./errors')
+const { isIpAddress } = require('./ip-address')
 const { flattenContextOptions } = require('./options')
 const { isCreateSecureContextForeign } = require('./node-originals')
 const { validateOwnOptions } = require('./own-options')
@@ -87,7 +88,7 @@ function validate (options) {
   if (servername && typeof servername !== 'string') {
     throw new errors.ERR_INVALID_ARG_TYPE('name', 'string', servername)
   }
-  if (servername && net.isIP(servername)) refuseOrWarnOfIp(servername)
+  if (servername && isIpAddress(servername)) refuseOrWarnOfIp(servername)
   if (CHECKS_KEEP_ALIVE_DELAY && keepAliveInitialDelay !== undefined &&
       typeof keepAliveInitialDelay !== 'number') {
     throw new errors.ERR_INVALID_ARG_TYPE('options.keepAliveInitialDelay',
@@ -147,7 +148,6 @@ function connect (...args) {
 function start (socket, options, callback) {
   socket[kConnectOptions] = options
   if (callback) socket.once('secureConnect', callback)
-  socket._releaseControl()
   if (options.session) socket.setSession(options.session)
   startTimers(socket, options)
   socket._start()

@@ -5,9 +5,9 @@
  * node:tls has to serve it.
  */
 
-const net = require('node:net')
 const tls = require('node:tls')
 const errors = require('./errors')
+const { isIpAddress } = require('./ip-address')
 const { counts } = require('./live-counts')
 const { connect: nodeConnect } = require('./node-originals')
 const observe = require('./observe')
@@ -90,7 +90,7 @@ function prepare (connection, options) {
     if (options.ALPNProtocols.length > 0) connection.setAlpn(options.ALPNProtocols)
   }
   // RFC 6066, section 3: no IP addresses.
-  if (servername && !net.isIP(servername)) connection.setServername(servername)
+  if (servername && !isIpAddress(servername)) connection.setServername(servername)
   if (requestOCSP) connection.requestOcsp()
 }
 

@@ -4,15 +4,21 @@
  * Which sessions a connection offers and leaves behind.
  */
 
+const { givenName } = require('./identity')
 const { mayResume } = require('./may-resume')
 const { peerKey } = require('./peer-key')
 const { kRaw } = require('./symbols')
 
-/** Without the raw socket's own getters, which would remember the address
- * beyond its end. */
-function remoteEnd (raw) {
+/**
+ * Where the raw socket leads. Without its own getters, which would remember
+ * the address beyond its end; and no address, which takes time, where a name
+ * stands for it.
+ */
+function remoteEnd (raw, connection, options) {
   const remote = {}
-  raw?._handle?.getpeername?.(remote)
+  const port = connection.remotePort()
+  if (port > 0 && givenName(options)) remote.port = port
+  else raw?._handle?.getpeername?.(remote)
   return remote
 }
 
@@ -25,8 +31,9 @@ function remoteEnd (raw) {
  * @param {object} options of the connection
  */
 function useSessions (socket, connection, options) {
-  if (!mayResume(options, socket[kRaw])) return
-  const key = peerKey(options, remoteEnd(socket[kRaw]),
+  const raw = socket[kRaw]
+  if (!mayResume(options, raw)) return
+  const key = peerKey(options, remoteEnd(raw, connection, options),
     connection.servername(), socket._tlsOptions.ALPNProtocols)
   // An explicit session wins over the store.
   connection.useStore(key, !options.session)

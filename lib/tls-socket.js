@@ -56,11 +56,16 @@ class TLSSocket extends net.Socket {
     validateArguments(raw, options)
     const connection = createConnection(options, contextFields)
     try {
+      // The last three are what net.Socket sets in its copy of the options:
+      // V8 would make new maps for each socket there if they were not in it.
       super({
         allowHalfOpen: raw ? raw.allowHalfOpen : options.allowHalfOpen,
-        highWaterMark: options.highWaterMark
+        highWaterMark: options.highWaterMark,
+        emitClose: false,
+        autoDestroy: true,
+        decodeStrings: false
       })
-      initialise(this, raw, options, connection)
+      initialise(this, raw, options, connection, contextFields !== undefined)
       // Not net.Socket's option, which would act before all is complete.
       if (options.signal) addAbortSignal(options.signal, this)
     } catch (error) {
@@ -81,7 +86,7 @@ function validateArguments (raw, { signal }) {
   }
 }
 
-function initialise (socket, raw, options, connection) {
+function initialise (socket, raw, options, connection, isConnect) {
   socket[kState] = CREATED
   socket[kConnection] = connection
   socket[kTransport] = null
@@ -107,13 +112,14 @@ function initialise (socket, raw, options, connection) {
   socket._securePending = false
   socket._SNICallback = null
   socket.server = undefined
-  socket._controlReleased = false
+  // connect() releases it before anybody can tell.
+  socket._controlReleased = isConnect
   socket._requestCert = true
   socket._rejectUnauthorized = options.rejectUnauthorized !== false
   socket._parent = raw instanceof net.Socket ? raw : null
   socket.ssl = new Handle(socket)
   // Until control is released errors are for those who listen to '_tlsError'.
-  socket.on('error', socket._tlsError)
+  if (!isConnect) socket.on('error', socket._tlsError)
   keylogToFile(socket)
   if (options.pskCallback) usePsk(socket, options.pskCallback)
   if (!raw && isOnread(options.onread)) {

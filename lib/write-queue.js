@@ -25,7 +25,8 @@ const STRING_MAX = 16384
 const AHEAD_MAX = 65536
 
 const { shared } = binding
-const unflushed = new Set()
+// Those that this tick has written to, oldest first.
+const unflushed = []
 
 /** Strings that the core can encode itself go as they are. */
 function encodingOf (chunk, encoding) {
@@ -142,8 +143,16 @@ class WriteQueue {
   #schedule () {
     if (!this.#open || this.#waiting || this.#scheduled) return
     this.#scheduled = true
-    unflushed.add(this)
+    unflushed.push(this)
     if (!this.#held) process.nextTick(flush, this)
+  }
+
+  #unschedule () {
+    if (!this.#scheduled) return
+    this.#scheduled = false
+    // They are flushed in this order.
+    if (unflushed[0] === this) unflushed.shift()
+    else unflushed.splice(unflushed.indexOf(this), 1)
   }
 
   /**
@@ -168,8 +177,7 @@ class WriteQueue {
   /** Sends what this tick has written. */
   flush () {
     if (!this.#scheduled) return
-    this.#scheduled = false
-    unflushed.delete(this)
+    this.#unschedule()
     if (this.#socket[kConnection] === null) return
     if (this.#waiting) {
       this.#socket[kTransport].sendOutput(this.#socket)
@@ -277,8 +285,7 @@ class WriteQueue {
       this.bytesWritten += connection.writev(list)
       this.#socket[kTransport].sendLast(this.#socket)
     }
-    this.#scheduled = false
-    unflushed.delete(this)
+    this.#unschedule()
     this.#list = []
     this.#rest = null
     const callback = this.#callback ?? this.#final

@@ -13,7 +13,7 @@ async function upgrades (bench, count, more) {
 }
 
 const warmUp = (bench, count) =>
-  upgrades(bench, Math.max(2, Math.ceil(count / 3)))
+  upgrades(bench, Math.max(2, 2 * count))
 
 const metrics = {
   cpu: ['client CPU per upgrade', 'µs'],

@@ -356,7 +356,12 @@ typedef size_t (*etls_psk_cb)(void *arg, const char *hint, char *identity,
 void etls_engine_set_psk_cb(struct etls_engine *engine, etls_psk_cb cb,
                             void *arg);
 
-/* Record what the callbacks of OpenSSL see, for take_*; off by default. */
+/*
+ * Record what the callbacks of OpenSSL see, for take_*; off by default. Once
+ * the keylog of one connection was wanted, OpenSSL writes out the secrets of
+ * all that share its context, which takes it longer than all of SSL_new; only
+ * that connection's are recorded.
+ */
 void etls_engine_want_keylog(struct etls_engine *engine, bool want);
 void etls_engine_want_sessions(struct etls_engine *engine, bool want);
 

@@ -39,6 +39,8 @@ etls_fd_transport_read(struct etls_fd_transport *t, struct etls_engine *engine,
 ETLS_MUST_USE enum etls_status
 etls_fd_transport_flush(struct etls_fd_transport *t, struct etls_engine *engine,
                         struct etls_error *error);
+/* The peer's TCP port; -1: it has none, or cannot be told. */
+int etls_fd_transport_remote_port(const struct etls_fd_transport *t);
 /* Whether the kernel still holds bytes, or a FIN, of which the peer has not
  * said that it has them. False where that cannot be asked. */
 bool etls_fd_transport_unsent(const struct etls_fd_transport *t);

@@ -102,6 +102,12 @@ static void on_keylog(const SSL *ssl, const char *text) {
   engine->keylog_end = &line->next;
 }
 
+void etls_engine_want_keylog(struct etls_engine *engine, bool want) {
+  engine->want_keylog = want;
+  if (want)
+    SSL_CTX_set_keylog_callback(SSL_get_SSL_CTX(engine->ssl), on_keylog);
+}
+
 static void drop_line(struct etls_keylog_line *line) {
   if (line != NULL)
     etls_clear_free(line, line->size);
@@ -210,6 +216,5 @@ void etls_engine_install_callbacks(SSL_CTX *ctx) {
                                           SSL_SESS_CACHE_NO_AUTO_CLEAR);
   SSL_CTX_sess_set_new_cb(ctx, on_new_session);
   SSL_CTX_set_info_callback(ctx, on_info);
-  SSL_CTX_set_keylog_callback(ctx, on_keylog);
   SSL_CTX_set_tlsext_status_cb(ctx, on_ocsp);
 }

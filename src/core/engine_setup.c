@@ -185,10 +185,6 @@ void etls_engine_set_psk_cb(struct etls_engine *engine, etls_psk_cb cb,
                               cb == NULL ? NULL : etls_engine_on_psk);
 }
 
-void etls_engine_want_keylog(struct etls_engine *engine, bool want) {
-  engine->want_keylog = want;
-}
-
 void etls_engine_want_sessions(struct etls_engine *engine, bool want) {
   engine->want_sessions = want;
 }

@@ -19,6 +19,7 @@
 #ifndef _WIN32
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -52,6 +53,22 @@ void etls_fd_transport_close(struct etls_fd_transport *t) {
   if (t->fd != -1)
     (void)close(t->fd);
   t->fd = -1;
+}
+
+int etls_fd_transport_remote_port(const struct etls_fd_transport *t) {
+  union {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+  } peer = {.v6 = {0}};
+  socklen_t len = sizeof(peer);
+  if (t->fd == -1 || getpeername(t->fd, &peer.any, &len) != 0)
+    return -1;
+  if (peer.any.sa_family == AF_INET)
+    return ntohs(peer.v4.sin_port);
+  if (peer.any.sa_family == AF_INET6)
+    return ntohs(peer.v6.sin6_port);
+  return -1;
 }
 
 static bool would_block(int number) {
@@ -182,6 +199,11 @@ enum etls_status etls_fd_transport_flush(struct etls_fd_transport *t,
   (void)t;
   (void)engine;
   return etls_error_set(error, ETLS_ERR_USAGE, "No descriptors here");
+}
+
+int etls_fd_transport_remote_port(const struct etls_fd_transport *t) {
+  (void)t;
+  return -1;
 }
 
 bool etls_fd_transport_unsent(const struct etls_fd_transport *t) {

@@ -52,8 +52,20 @@ const char *etls_status_name(enum etls_status status) {
   return "ETLS_UNKNOWN";
 }
 
+/* Runs before most calls into the core, so not all of it is written. */
 void etls_error_init(struct etls_error *error) {
-  memset(error, 0, sizeof(*error));
+  error->status = ETLS_OK;
+  error->sys_errno = 0;
+  error->syscall = NULL;
+  error->option = 0;
+  error->openssl = 0;
+  error->message[0] = '\0';
+  error->report[0] = '\0';
+  error->library[0] = '\0';
+  error->reason[0] = '\0';
+  error->code[0] = '\0';
+  error->ssl_code[0] = '\0';
+  error->stack_len = 0;
 }
 
 static void copy_text(char *dst, size_t cap, const char *text) {

@@ -379,6 +379,17 @@ static napi_value bytes_written(napi_env env, napi_callback_info info) {
   return args_new_number(env, (double)connection->transport.bytes_written);
 }
 
+/* remotePort() -> number; -1: the peer has none, or there is no descriptor */
+static napi_value remote_port(napi_env env, napi_callback_info info) {
+  struct connection *connection = begin(env, info, NULL, 0);
+  if (connection == NULL)
+    return NULL;
+  return args_new_number(
+      env, connection->poll == NULL
+               ? -1
+               : etls_fd_transport_remote_port(&connection->transport));
+}
+
 const napi_property_descriptor connection_info_methods[] = {
     METHOD("takeError", take_error),
     METHOD("state", state),
@@ -404,6 +415,7 @@ const napi_property_descriptor connection_info_methods[] = {
     METHOD("sharedSigalgs", shared_sigalgs),
     METHOD("bytesRead", bytes_read),
     METHOD("bytesWritten", bytes_written),
+    METHOD("remotePort", remote_port),
 };
 const size_t connection_info_method_count =
     sizeof connection_info_methods / sizeof connection_info_methods[0];

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -101,6 +102,55 @@ static void a_connection_works_over_a_descriptor(void **state) {
     assert_true(w.t.bytes_read > 500 && w.t.bytes_written > 200);
     wired_free(&w);
   }
+}
+
+static int listen_on(int family, struct sockaddr *address, socklen_t len) {
+  int fd = socket(family, SOCK_STREAM, 0);
+  if (fd == -1 || bind(fd, address, len) != 0 || listen(fd, 1) != 0 ||
+      getsockname(fd, address, &len) != 0) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+static int remote_port_of(int fd) {
+  struct etls_error error;
+  struct etls_fd_transport t;
+  etls_error_init(&error);
+  assert_int_equal(etls_fd_transport_open(&t, fd, &error), ETLS_OK);
+  int port = etls_fd_transport_remote_port(&t);
+  etls_fd_transport_close(&t);
+  assert_int_equal(etls_fd_transport_remote_port(&t), -1);
+  return port;
+}
+
+static void the_peers_port_is_told(void **state) {
+  (void)state;
+  struct sockaddr_in v4 = {.sin_family = AF_INET,
+                           .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+                            .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  int server = listen_on(AF_INET, (struct sockaddr *)&v4, sizeof(v4));
+  int client = socket(AF_INET, SOCK_STREAM, 0);
+  assert_int_equal(remote_port_of(client), -1); /* not connected */
+  assert_int_equal(connect(client, (struct sockaddr *)&v4, sizeof(v4)), 0);
+  assert_int_equal(remote_port_of(client), ntohs(v4.sin_port));
+  close(client);
+  close(server);
+  server = listen_on(AF_INET6, (struct sockaddr *)&v6, sizeof(v6));
+  if (server != -1) { /* this machine has IPv6 */
+    client = socket(AF_INET6, SOCK_STREAM, 0);
+    assert_int_equal(connect(client, (struct sockaddr *)&v6, sizeof(v6)), 0);
+    assert_int_equal(remote_port_of(client), ntohs(v6.sin6_port));
+    close(client);
+    close(server);
+  }
+  int pair[2];
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  assert_int_equal(remote_port_of(pair[0]), -1);
+  close(pair[0]);
+  close(pair[1]);
 }
 
 static void one_call_is_one_read(void **state) {
@@ -331,6 +381,7 @@ int main(void) {
   support_init();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_connection_works_over_a_descriptor),
+      cmocka_unit_test(the_peers_port_is_told),
       cmocka_unit_test(one_call_is_one_read),
       cmocka_unit_test(the_peers_fin_is_an_end),
       cmocka_unit_test(a_full_kernel_leaves_the_rest_with_the_engine),
