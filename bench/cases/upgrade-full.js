@@ -9,7 +9,7 @@ module.exports = {
     'node-own', 'node-shared', 'eager-fd', 'eager-stream', 'eager-node', 'bun',
     'floor'
   ],
-  count: 2000,
+  count: 1500,
   smoke: 5,
   wants: { resume: false },
   floor: ['upgrade', 'full'],

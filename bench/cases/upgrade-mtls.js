@@ -9,7 +9,7 @@ module.exports = {
     'node-own', 'node-shared', 'node-shared-sessions', 'eager-fd',
     'eager-stream', 'eager-node', 'bun', 'floor'
   ],
-  count: 200,
+  count: 300,
   smoke: 3,
   variants: {
     full: { resume: false, floor: ['upgrade', 'full'] },

@@ -11,7 +11,7 @@ module.exports = {
     'node-own', 'node-shared', 'node-shared-sessions', 'eager-fd',
     'eager-stream', 'eager-node', 'bun', 'floor'
   ],
-  count: 2000,
+  count: 1500,
   smoke: 5,
   wants: { resume: true },
   floor: ['upgrade', 'resumed'],

@@ -13,7 +13,7 @@ module.exports = {
   title: 'Upgrade with a context of its own, freed with the connection',
   metrics,
   contenders: ['node-own', 'eager-fd', 'eager-stream', 'eager-node', 'bun'],
-  count: 200,
+  count: 300,
   smoke: 3,
   wants: { resume: false, singleUse: true },
   warmUp,

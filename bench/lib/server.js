@@ -41,7 +41,7 @@ function serve (socket) {
       const end = chunk.indexOf(0x0a)
       const bytes = Number(chunk.toString('latin1', 1, end))
       if (chunk[0] === 0x64) {
-        send(socket, bytes)
+        send(socket, bytes).catch(() => {}) // the client has gone
       } else {
         upload = { left: bytes, hash: crypto.createHash('sha256') }
         upload = receive(socket, upload, chunk.subarray(end + 1))
@@ -61,12 +61,8 @@ function receive (socket, upload, chunk) {
 async function send (socket, bytes) {
   for (let left = bytes; left > 0 && !socket.destroyed; left -= pattern.length) {
     const part = left < pattern.length ? pattern.subarray(0, left) : pattern
-    if (!socket.write(part)) await Promise.race([once(socket, 'drain'), closed(socket)])
+    if (!socket.write(part)) await once(socket, 'drain')
   }
-}
-
-function closed (socket) {
-  return new Promise((resolve) => socket.once('close', resolve))
 }
 
 function tlsServer (more) {
