@@ -10,8 +10,8 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { parseArgs } = require('node:util')
 const { allocatorEnv } = require('./lib/allocators')
+const { oneOf, positive, readArguments } = require('./lib/arguments')
 const { drivers } = require('./lib/drivers')
 const { ensureInstalled } = require('./lib/install')
 const leak = require('./lib/leak-contenders')
@@ -64,22 +64,11 @@ const options = {
   'warm-up': { type: 'string', default: '0.2' },
   node: { type: 'string' },
   out: { type: 'string', default: path.join(__dirname, 'reports', 'leak') },
-  save: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false }
+  save: { type: 'boolean', default: false }
 }
 
-function oneOf (what, value, table) {
-  if (Object.hasOwn(table, value)) return
-  throw new Error(`--${what} ${value}: there are ${Object.keys(table).join(', ')}`)
-}
-
-function positive (what, value) {
-  if (/^[1-9]\d*$/.test(value)) return Number(value)
-  throw new Error(`--${what} takes a number: ${value}`)
-}
-
-function readArguments () {
-  const { values } = parseArgs({ options })
+function readSettings () {
+  const values = readArguments(options, help)
   if (values.driver !== undefined) oneOf('driver', values.driver, drivers)
   oneOf('starttls', values.starttls, preludes)
   values.table = values.driver === undefined ? leak.contenders : leak.throughDriver
@@ -149,11 +138,7 @@ function save (result) {
 }
 
 async function main () {
-  const values = readArguments()
-  if (values.help) {
-    console.log(help)
-    return
-  }
+  const values = readSettings()
   const chart = canDraw()
   const env = allocatorEnv(values.allocator, values.arenas)
   const place = await openTarget(values)

@@ -7,7 +7,7 @@
 //   npm run bench:micro [-- --time MILLISECONDS]
 
 const tls = require('node:tls')
-const { parseArgs } = require('node:util')
+const { positive, readArguments } = require('./lib/arguments')
 const { ensureInstalled } = require('./lib/install')
 const { ensurePki, readPki } = require('./lib/pki')
 const { formatNumber, formatTable } = require('./lib/table')
@@ -30,15 +30,20 @@ function shapes () {
   }
 }
 
+const help = `npm run bench:micro -- [options]
+
+  --time MILLISECONDS   for each shape of the options (500)
+`
+
 async function main () {
-  const { values } = parseArgs({
-    options: { time: { type: 'string', default: '500' } }
-  })
+  const values = readArguments({
+    time: { type: 'string', default: '500' }
+  }, help)
   ensureInstalled()
   ensurePki({ bundle: true })
   const { Bench } = await import('tinybench')
   const eager = require('..')
-  const time = Number(values.time)
+  const time = positive('time', values.time)
   const bench = new Bench({
     time, iterations: 5, warmupTime: time / 5, warmupIterations: 2
   })

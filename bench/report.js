@@ -10,7 +10,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { parseArgs } = require('node:util')
+const { readArguments } = require('./lib/arguments')
 const { contenders } = require('./lib/contenders')
 const { figures, valueOf } = require('./lib/figures')
 const { ensureInstalled } = require('./lib/install')
@@ -104,13 +104,17 @@ async function leakParts (leaks, keep) {
   return out
 }
 
+const help = `npm run bench:report -- [options]
+
+  --results DIR         the samples (bench/results)
+  --docs DIR            where benchmarks.md and its charts go (docs)
+`
+
 async function main () {
-  const { values } = parseArgs({
-    options: {
-      results: { type: 'string', default: path.join(__dirname, 'results') },
-      docs: { type: 'string', default: path.join(__dirname, '..', 'docs') }
-    }
-  })
+  const values = readArguments({
+    results: { type: 'string', default: path.join(__dirname, 'results') },
+    docs: { type: 'string', default: path.join(__dirname, '..', 'docs') }
+  }, help)
   ensureInstalled()
   const { cases, leaks } = readResults(values.results)
   const charts = path.join(values.docs, 'benchmarks')

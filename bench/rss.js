@@ -8,7 +8,7 @@
 //
 // The same as `npm run bench -- --case rss`, and the difference.
 
-const { parseArgs } = require('node:util')
+const { positive, readArguments } = require('./lib/arguments')
 const { loadCase } = require('./lib/cases')
 const { createProgress } = require('./lib/progress')
 const { runCase } = require('./lib/run-case')
@@ -18,28 +18,33 @@ const { formatNumber, formatTable } = require('./lib/table')
 
 const benchmark = loadCase('rss')
 
+const help = `npm run bench:rss -- [options]
+
+  --count N             connections of each process (${benchmark.count})
+  --rounds N            processes of each contender (${benchmark.rounds})
+  --node PATH|VERSION   another node
+`
+
 function median (entry, metric) {
   const values = entry.samples.map((sample) => sample[metric])
   return values.length === 0 ? NaN : summarise(values).median
 }
 
 async function main () {
-  const { values } = parseArgs({
-    options: {
-      count: { type: 'string', default: String(benchmark.count) },
-      rounds: { type: 'string', default: String(benchmark.rounds) },
-      node: { type: 'string' }
-    }
-  })
+  const values = readArguments({
+    count: { type: 'string', default: String(benchmark.count) },
+    rounds: { type: 'string', default: String(benchmark.rounds) },
+    node: { type: 'string' }
+  }, help)
   const { contenders, variants } = benchmark
-  const rounds = Number(values.rounds)
+  const rounds = positive('rounds', values.rounds)
   const steps = Object.keys(variants).length * contenders.length * rounds
   const progress = createProgress('rss', steps)
   const result = await runCase({
     case: 'rss',
     contenders,
     rounds,
-    count: Number(values.count),
+    count: positive('count', values.count),
     node: findNode(values.node)
   }, ({ variant, contender }) => progress.step(`${variant} ${contender}`))
   progress.stop()

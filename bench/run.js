@@ -1,17 +1,12 @@
 'use strict'
 
-// All measurements, or some of them:
-//
-//   npm run bench -- [--case NAME]... [--contender NAME]... [--rounds N]
-//                    [--count N] [--node PATH|VERSION] [--out DIR] [--smoke]
-//
-// The samples go to bench/results as JSON, one file per case and version of
+// All measurements, or some of them. The samples go to bench/results as JSON, one file per case and version of
 // Node; a run of some contenders only goes to a file of its own, which
 // `npm run bench:report` does not read.
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { parseArgs } = require('node:util')
+const { oneOf, positive, readArguments } = require('./lib/arguments')
 const { loadCase, names } = require('./lib/cases')
 const { contenders } = require('./lib/contenders')
 const { createProgress } = require('./lib/progress')
@@ -20,45 +15,53 @@ const { describeRuntime, findNode } = require('./lib/runtimes')
 const { summarise } = require('./lib/summary')
 const { formatNumber, formatTable } = require('./lib/table')
 
-function readArguments () {
-  const { values } = parseArgs({
-    options: {
-      case: { type: 'string', multiple: true },
-      contender: { type: 'string', multiple: true },
-      rounds: { type: 'string' },
-      count: { type: 'string' },
-      node: { type: 'string' },
-      out: { type: 'string', default: path.join(__dirname, 'results') },
-      smoke: { type: 'boolean', default: false },
-      list: { type: 'boolean', default: false }
-    }
-  })
+const help = `npm run bench -- [options]
+
+  --case NAME           only this one; may be given more than once
+  --contender NAME      only this one; may be given more than once
+                        (${Object.keys(contenders).join(', ')})
+  --rounds N            of each contender, instead of the case's own number
+  --count N             operations a round, instead of the case's own number
+  --node PATH|VERSION   another node for the clients
+  --out DIR             where the samples go (bench/results)
+  --smoke               one short round of each: does it run?
+  --list                names the cases
+`
+
+const options = {
+  case: { type: 'string', multiple: true },
+  contender: { type: 'string', multiple: true },
+  rounds: { type: 'string' },
+  count: { type: 'string' },
+  node: { type: 'string' },
+  out: { type: 'string', default: path.join(__dirname, 'results') },
+  smoke: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false }
+}
+
+function readSettings () {
+  const values = readArguments(options, help)
   for (const name of values.contender ?? []) {
-    if (!Object.hasOwn(contenders, name)) {
-      throw new Error(`no such contender: ${name}; there are ` +
-        Object.keys(contenders).join(', '))
-    }
+    oneOf('contender', name, contenders)
   }
   for (const name of ['rounds', 'count']) {
-    if (values[name] !== undefined && !/^[1-9]\d*$/.test(values[name])) {
-      throw new Error(`--${name} takes a number: ${values[name]}`)
-    }
+    if (values[name] !== undefined) positive(name, values[name])
   }
   return values
 }
 
-function planOf (name, options, node) {
+function planOf (name, settings, node) {
   const benchmark = loadCase(name)
   const some = benchmark.contenders.filter((contender) =>
-    options.contender?.includes(contender) ?? true)
+    settings.contender?.includes(contender) ?? true)
   return {
     case: name,
     contenders: some,
     partial: some.length < benchmark.contenders.length,
-    rounds: Number(options.rounds ??
-      (options.smoke ? 1 : benchmark.rounds ?? 5)),
-    count: Number(options.count ??
-      (options.smoke ? benchmark.smoke : benchmark.count)),
+    rounds: Number(settings.rounds ??
+      (settings.smoke ? 1 : benchmark.rounds ?? 5)),
+    count: Number(settings.count ??
+      (settings.smoke ? benchmark.smoke : benchmark.count)),
     node
   }
 }
@@ -93,16 +96,16 @@ function save (result, plan, { out, smoke }) {
 }
 
 async function main () {
-  const options = readArguments()
-  if (options.list) {
+  const settings = readSettings()
+  if (settings.list) {
     for (const name of names) console.log(`${name}: ${loadCase(name).title}`)
     return
   }
-  const node = findNode(options.node)
+  const node = findNode(settings.node)
   const { version, openssl } = describeRuntime(node)
   console.log(`Node ${version}, OpenSSL ${openssl}`)
-  const plans = (options.case ?? names).map((name) =>
-    planOf(name, options, node)).filter((plan) => plan.contenders.length > 0)
+  const plans = (settings.case ?? names).map((name) =>
+    planOf(name, settings, node)).filter((plan) => plan.contenders.length > 0)
   for (const plan of plans) {
     const variants = variantNames(loadCase(plan.case))
     const steps = variants.length * plan.contenders.length * plan.rounds
@@ -111,7 +114,7 @@ async function main () {
       progress.step(`${variant} ${contender}`))
     progress.stop()
     for (const variant of variants) printVariant(plan.case, variant, result)
-    save(result, plan, options)
+    save(result, plan, settings)
   }
 }
 

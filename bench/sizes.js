@@ -3,15 +3,14 @@
 // What one idle connection is made of: allocations in C by what they are for,
 // and objects in the JavaScript heap.
 //
-//   npm run bench:sizes -- [--contender NAME]... [--count N] [--resumed]
-//                          [--stacks N] [--node PATH|VERSION]
+//   npm run bench:sizes -- [options]
 //
-// --stacks shows, for each part, the N call stacks that hold most of it.
+// `--help` lists them.
 
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { parseArgs } = require('node:util')
+const { positive, readArguments } = require('./lib/arguments')
 const { Child, startServer } = require('./lib/child')
 const { contenders } = require('./lib/contenders')
 const { ensureHeapCount, readReport } = require('./lib/heap-count')
@@ -21,6 +20,16 @@ const { findNode } = require('./lib/runtimes')
 const { formatTable } = require('./lib/table')
 
 const client = path.join(__dirname, 'lib', 'sizes-client.js')
+
+const help = `npm run bench:sizes -- [options]
+
+  --contender NAME      one that runs on node; may be given more than once
+                        (node-own, eager-fd)
+  --count N             connections (200)
+  --resumed             with resumed sessions, where the contender can
+  --stacks N            for each part, the N call stacks that hold most of it
+  --node PATH|VERSION   another node
+`
 
 async function inspect (contender, { count, library, node, ports, resume }) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'eager-tls-sizes-'))
@@ -69,21 +78,19 @@ function show (contender, { parts, heapUsed, external, objects }, { count, stack
 }
 
 async function main () {
-  const { values } = parseArgs({
-    options: {
-      contender: { type: 'string', multiple: true, default: ['node-own', 'eager-fd'] },
-      count: { type: 'string', default: '200' },
-      stacks: { type: 'string', default: '0' },
-      resumed: { type: 'boolean', default: false },
-      node: { type: 'string' }
-    }
-  })
+  const values = readArguments({
+    contender: { type: 'string', multiple: true, default: ['node-own', 'eager-fd'] },
+    count: { type: 'string', default: '200' },
+    stacks: { type: 'string', default: '0' },
+    resumed: { type: 'boolean', default: false },
+    node: { type: 'string' }
+  }, help)
   for (const name of values.contender) {
     if (contenders[name]?.runtime !== 'node') {
       throw new Error(`no contender on node: ${name}`)
     }
   }
-  const count = Number(values.count)
+  const count = positive('count', values.count)
   const library = ensureHeapCount()
   const node = findNode(values.node)
   ensurePki()

@@ -108,7 +108,15 @@ describe('the scripts of the benchmarks', () => {
     for (const args of [['--case', 'x'], ['--contender', 'x'], ['--rounds', 'x']]) {
       const { ok, output } = await run('run.js', ...args)
       assert.equal(ok, false)
-      assert.match(output, /: x/)
+      assert.match(output, /: x|--contender x/)
     }
   })
+
+  for (const script of ['run', 'leak', 'rss', 'sizes', 'micro', 'report']) {
+    it(`bench/${script}.js --help says which options there are`, async () => {
+      const { ok, output } = await run(`${script}.js`, '--help')
+      assert.ok(ok)
+      assert.match(output, /^npm run bench.* -- \[options\]\n\n {2}--/)
+    })
+  }
 })
