@@ -51,7 +51,8 @@ module.exports = {
   contenders: [
     'node-own', 'eager-fd', 'eager-stream', 'eager-node', 'bun', 'plain', 'floor'
   ],
-  count: 256,
+  count: 96,
+  rounds: 15,
   smoke: 2,
   wants: { resume: false },
   floor: ['download', 'full'],

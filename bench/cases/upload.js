@@ -55,7 +55,8 @@ module.exports = {
   contenders: [
     'node-own', 'eager-fd', 'eager-stream', 'eager-node', 'bun', 'plain', 'floor'
   ],
-  count: 128,
+  count: 64,
+  rounds: 15,
   smoke: 2,
   variants: {
     '1 MB writes': { size: MB, floor: ['upload', 'full'] },
