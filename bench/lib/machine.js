@@ -36,12 +36,14 @@ function describeMachine () {
   }
 }
 
-/** The state of the sources: a commit, and whether files differ from it. */
+/** The state of the sources: a commit, and whether files differ from it. Results
+ * are no sources: a run would change the state of the next. */
 function describeSources () {
   return {
     commit: attempt(() => git('rev-parse', 'HEAD'), 'unknown'),
     changed: attempt(() =>
-      git('status', '--porcelain', '--', 'lib', 'src', 'bench') !== '', false)
+      git('status', '--porcelain', '--', 'lib', 'src', 'bench',
+        ':!bench/results') !== '', false)
   }
 }
 
