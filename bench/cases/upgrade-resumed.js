@@ -9,7 +9,7 @@ module.exports = {
   metrics,
   contenders: [
     'node-own', 'node-shared', 'node-shared-sessions', 'eager-fd',
-    'eager-stream', 'eager-node', 'bun', 'floor'
+    'eager-stream', 'eager-node', 'eager-bare', 'bun', 'floor'
   ],
   count: 1500,
   smoke: 5,

@@ -10,6 +10,7 @@ const colours = {
   'eager-stream': '#39a5b5',
   'eager-node': '#8256d0',
   'eager-single-use': '#2da44e',
+  'eager-bare': '#0969da',
   bun: '#bf4b8a',
   plain: '#7d8590',
   'plain-loaded': '#9198a1',

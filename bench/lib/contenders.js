@@ -48,6 +48,11 @@ function eager (transport) {
   }
 }
 
+function bare ({ tls: options, resume }) {
+  const { BareSocket } = require('./bare-socket')
+  return (socket) => new BareSocket(socket, options, resume)
+}
+
 const contenders = {
   'node-own': {
     about: 'node:tls as drivers use it: a context for each connection',
@@ -87,6 +92,13 @@ const contenders = {
     env: { EAGER_TLS_BACKEND: 'node' },
     resumes: true,
     make: eager('auto')
+  },
+  'eager-bare': {
+    about: 'the core of eager-tls with next to nothing on top, no streams',
+    runtime: 'node',
+    env: { EAGER_TLS_BACKEND: 'native' },
+    resumes: true,
+    make: bare
   },
   bun: {
     about: 'Bun: node:tls on BoringSSL',
