@@ -71,16 +71,23 @@ enum etls_status etls_engine_take_session(struct etls_engine *engine,
   return status;
 }
 
+static void record_session(struct etls_engine *engine, SSL_SESSION *session) {
+  SSL_SESSION *copy = SSL_SESSION_dup(session);
+  if (copy == NULL)
+    return;
+  etls_resumption_on_new_session(engine, copy);
+  if (!engine->want_sessions || !etls_session_list_add(&engine->sessions, copy))
+    SSL_SESSION_free(copy);
+}
+
 static int on_new_session(SSL *ssl, SSL_SESSION *session) {
   struct etls_engine *engine = etls_engine_of(ssl);
   if (engine == NULL || (!engine->want_sessions && engine->resume.key == NULL))
     return 0;
-  SSL_SESSION *copy = SSL_SESSION_dup(session);
-  if (copy == NULL)
-    return 0;
-  etls_resumption_on_new_session(engine, copy);
-  if (!engine->want_sessions || !etls_session_list_add(&engine->sessions, copy))
-    SSL_SESSION_free(copy);
+  /* SSL_get_error would take what fails here for a fault of the connection. */
+  ERR_set_mark();
+  record_session(engine, session);
+  ERR_pop_to_mark();
   return 0; /* no reference on `session` is kept */
 }
 

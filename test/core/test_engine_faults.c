@@ -380,6 +380,42 @@ static void any_allocation_may_fail(void **state) {
   tls_stale_entries = true;
 }
 
+/* Lets each allocation of OpenSSL fail in turn while tickets come, and counts
+ * which of these are the connection's end. */
+static unsigned long fatal_while_tickets_come(struct duo *duo, bool want) {
+  unsigned long failed = 0;
+  bool fired = true;
+  for (unsigned long n = 1; fired; n++) {
+    uint8_t buffer[10];
+    size_t done = 0;
+    duo_again(duo);
+    etls_engine_want_sessions(duo->engine, want);
+    tls_open(duo->engine, duo->peer);
+    assert_true(duo->peer->wire.len > 0);
+    assert_int_equal(etls_engine_feed(duo->engine, duo->peer->wire.data,
+                                      duo->peer->wire.len),
+                     ETLS_OK);
+    fail_at(n, FAIL_OPENSSL);
+    failed += etls_engine_read(duo->engine, buffer, sizeof(buffer), &done,
+                               &duo->error) < 0;
+    fired = fail_end();
+    etls_error_init(&duo->error);
+    assert_queue_empty();
+  }
+  return failed;
+}
+
+static void without_memory_for_a_session_the_connection_goes_on(void **state) {
+  (void)state;
+  struct duo duo = duo_new(TLS1_3_VERSION);
+  tls_stale_entries = false;
+  unsigned long failed = fatal_while_tickets_come(&duo, false);
+  assert_true(failed > 0);
+  assert_int_equal(fatal_while_tickets_come(&duo, true), failed);
+  tls_stale_entries = true;
+  duo_free(&duo);
+}
+
 int main(void) {
   support_init();
   const struct CMUnitTest tests[] = {
@@ -396,6 +432,7 @@ int main(void) {
       cmocka_unit_test(an_engine_may_be_freed_at_any_step),
       cmocka_unit_test(input_and_output_may_be_pending_when_freed),
       cmocka_unit_test(any_allocation_may_fail),
+      cmocka_unit_test(without_memory_for_a_session_the_connection_goes_on),
   };
   return cmocka_run_group_tests_name("engine_faults", tests, NULL, NULL);
 }
