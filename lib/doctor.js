@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * `npx eager-tls doctor`: what a user needs to know, or to report, when
+ * The command line. `npx eager-tls doctor`: what a user needs to know, or to report, when
  * something is not as it should be.
  */
 
@@ -13,9 +13,10 @@ const { version } = require('../package.json')
 const { FALLBACK_MARK } = require('./constants')
 
 const USAGE = `Usage: eager-tls doctor [--json]
+       eager-tls --help | --version
 
-Says which backend is in use here, and why. Exit status: 0 for the native
-core, 1 otherwise, 2 for wrong arguments.
+doctor says which backend is in use here, and why. Exit status: 0 for the
+native core, 1 otherwise, 2 for wrong arguments.
 `
 
 /** Loads the package as an application would, but for its warning. */
@@ -74,19 +75,34 @@ function describe (findings) {
   return lines.map(([name, value]) => `${name.padEnd(10)} ${value}\n`).join('')
 }
 
+/** The first argument that is not known here; undefined: all are. */
+function findWrong ([command, ...flags]) {
+  return command === 'doctor' ? flags.find((flag) => flag !== '--json') : command
+}
+
 /**
  * @param {string[]} args of the command line
- * @param {(text: string) => void} print
+ * @param {(text: string) => void} print what was asked for
+ * @param {(text: string) => void} complain of wrong arguments
  * @returns {number} exit status
  */
-function main (args, print) {
-  const [command, ...flags] = args
-  if (command !== 'doctor' || flags.some((flag) => flag !== '--json')) {
+function main (args, print, complain) {
+  if (args.includes('--help') || args.includes('-h')) {
     print(USAGE)
-    return command === '--help' || command === '-h' ? 0 : 2
+    return 0
+  }
+  if (args[0] === '--version' || args[0] === '-v') {
+    print(`${version}\n`)
+    return 0
+  }
+  const wrong = findWrong(args)
+  if (args.length === 0 || wrong !== undefined) {
+    if (wrong !== undefined) complain(`eager-tls: unknown argument: ${wrong}\n\n`)
+    complain(USAGE)
+    return 2
   }
   const findings = examine()
-  print(flags.length > 0
+  print(args.includes('--json')
     ? `${JSON.stringify(findings, null, 2)}\n`
     : describe(findings))
   return findings.backend === 'native' ? 0 : 1

@@ -14,13 +14,13 @@ function run (args, env = {}, flags = []) {
     [...flags, BIN, ...args], {
       encoding: 'utf8', env: { ...process.env, EAGER_TLS_BACKEND: '', ...env }
     })
-  assert.equal(stderr, '')
-  return { status, stdout }
+  return { status, stdout, stderr }
 }
 
 describe('eager-tls doctor', () => {
   it('says what is in use here', function () {
-    const { status, stdout } = run(['doctor', '--json'])
+    const { status, stdout, stderr } = run(['doctor', '--json'])
+    assert.equal(stderr, '')
     const findings = JSON.parse(stdout)
     const { EAGER_TLS_BACKEND } = process.env
     // Not what this very process was told to use.
@@ -47,16 +47,19 @@ describe('eager-tls doctor', () => {
   })
 
   it('fails with the reason on the fallback', () => {
-    const { status, stdout } = run(['doctor'], { EAGER_TLS_BACKEND: 'node' })
+    const { status, stdout, stderr } =
+      run(['doctor'], { EAGER_TLS_BACKEND: 'node' })
     assert.equal(status, 1)
+    assert.equal(stderr, '')
     assert.match(stdout, /^backend +node: EAGER_TLS_BACKEND=node asks for it\.$/m)
   })
 
   it('fails with the reason where the core cannot be loaded', () => {
     for (const [EAGER_TLS_BACKEND, backend] of [['', 'node'], ['native', null]]) {
-      const { status, stdout } =
+      const { status, stdout, stderr } =
         run(['doctor', '--json'], { EAGER_TLS_BACKEND }, ['--no-addons'])
       assert.equal(status, 1)
+      assert.equal(stderr, '')
       const findings = JSON.parse(stdout)
       assert.equal(findings.backend, backend)
       assert.match(findings.reason, /cannot be loaded|No binary/)
@@ -65,11 +68,31 @@ describe('eager-tls doctor', () => {
   })
 
   it('explains itself to those who call it in another way', () => {
-    for (const args of [[], ['docter'], ['doctor', '--jsn'], ['-v']]) {
-      const { status, stdout } = run(args)
+    for (const [args, wrong] of [
+      [['docter'], 'docter'], [['doctor', '--jsn'], '--jsn'],
+      [['doctor', '--json', 'x'], 'x'], [[]]
+    ]) {
+      const { status, stdout, stderr } = run(args)
       assert.equal(status, 2)
+      assert.equal(stdout, '')
+      assert.match(stderr, /^Usage: eager-tls doctor/m)
+      if (wrong === undefined) assert.match(stderr, /^Usage/)
+      else assert.match(stderr, new RegExp(`^eager-tls: unknown argument: ${wrong}$`, 'm'))
+    }
+  })
+
+  it('helps those who ask', () => {
+    for (const args of [['--help'], ['-h'], ['doctor', '--help']]) {
+      const { status, stdout, stderr } = run(args)
+      assert.deepEqual([status, stderr], [0, ''])
       assert.match(stdout, /^Usage: eager-tls doctor/)
     }
-    assert.equal(run(['--help']).status, 0)
+  })
+
+  it('says its version', () => {
+    for (const flag of ['--version', '-v']) {
+      assert.deepEqual(run([flag]),
+        { status: 0, stdout: `${version}\n`, stderr: '' })
+    }
   })
 })
