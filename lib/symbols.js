@@ -37,5 +37,6 @@ module.exports = {
   kState: Symbol('state'),
   kTimeout,
   kTlsSocket: Symbol('TLS socket of a raw socket'),
-  kTransport: Symbol('transport')
+  kTransport: Symbol('transport'),
+  kVerified: Symbol('peer of the last handshake is verified')
 }

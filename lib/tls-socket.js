@@ -33,7 +33,7 @@ const { CREATED, HANDSHAKE, SECURE, setState } = require('./socket-state')
 const {
   kConnectOptions, kConnection, kDeliver, kHandshakeTimer, kOnread, kOwnsRaw,
   kPaused, kPlaintextRead, kQueue, kRaw, kRawEnded, kReady, kSessions, kState,
-  kTransport
+  kTransport, kVerified
 } = require('./symbols')
 const { isDuplex, takeOver } = require('./takeover')
 const { verifyPeer } = require('./verification')
@@ -88,6 +88,7 @@ function validateArguments (raw, { signal }) {
 
 function initialise (socket, raw, options, connection, isConnect) {
   socket[kState] = CREATED
+  socket[kVerified] = false
   socket[kConnection] = connection
   socket[kTransport] = null
   socket[kRaw] = raw ?? null
@@ -262,16 +263,15 @@ function onDrain (socket) {
  * verification.
  */
 function onHandshake (socket) {
-  socket._secureEstablished = false
+  socket[kVerified] = false
   socket.prependOnceListener('secure', onSecureEvent)
   socket.emit('secure')
 }
 
-/** Somebody may have kept 'secure' from coming here: nothing goes on without
- * it. */
+/** Somebody may have kept 'secure' from coming here, or thrown something that
+ * cannot even be told: nothing goes on without it. */
 function insistOnVerification (socket, connection) {
-  if (socket[kConnection] !== connection ||
-      (socket._secureEstablished && socket[kState] === SECURE)) return
+  if (socket[kConnection] !== connection || socket[kVerified]) return
   socket.destroy(new errors.ERR_EAGER_TLS_INTERNAL('the peer is not verified'))
 }
 
@@ -288,6 +288,7 @@ function onSecureEvent () {
 }
 
 function onSecure (socket, connection) {
+  socket[kVerified] = true
   setState(socket, SECURE)
   connection.acceptSessions()
   socket[kQueue].open()

@@ -17,6 +17,9 @@ const { checkIdentity } = require('./identity')
  * @returns {Error | null} why the socket has to be destroyed
  */
 function verifyPeer (socket, connection, options) {
+  // What an earlier handshake has shown is no answer.
+  socket.authorized = false
+  socket.authorizationError = null
   const bits = connection.dhBits()
   if (bits !== 0 && bits < options.minDHSize) {
     return new errors.ERR_TLS_DH_PARAM_SIZE(bits)
@@ -35,7 +38,6 @@ function verifyPeer (socket, connection, options) {
     socket.authorized = true
     return null
   }
-  socket.authorized = false
   socket.authorizationError = error.code || error.message
   return options.rejectUnauthorized ? error : null
 }

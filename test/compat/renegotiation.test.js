@@ -11,8 +11,20 @@ const certs = require('../support/certs')
 const { usePeers } = require('../support/peers')
 const { closed, connected, secured, take } = require('../support/sockets')
 const { eachSubject } = require('../support/subjects')
+const { uncaughtDuring } = require('../support/uncaught')
 
 const { ca } = certs
+
+// What checkServerIdentity may do to refuse.
+const refusals = {
+  'returns an error': () => new Error('refused'),
+  'returns a promise': async () => {},
+  'returns what cannot be looked at' () {
+    return { get code () { throw new Error('thrown by a getter') } }
+  },
+  'throws an error' () { throw new Error('refused') },
+  'throws what cannot be told' () { throw Object.create(null) }
+}
 
 describe('a renegotiation', () => {
   const peers = usePeers()
@@ -58,6 +70,33 @@ describe('a renegotiation', () => {
       await once(socket, 'close')
       assert.deepStrictEqual(events, ['end', 'close'])
     })
+
+    // Row "renegotiations are verified" of docs/compat.md.
+    for (const [what, refuse] of Object.entries(subject.native ? refusals : {})) {
+      it(`ends the connection when checkServerIdentity ${what}`, async () => {
+        const server = await peers.tlsServer(certs.server, (socket) => {
+          socket.on('error', () => {})
+          socket.pipe(socket)
+        })
+        let checks = 0
+        const socket = await upgrade(server, {
+          checkServerIdentity: () => ++checks === 1 ? undefined : refuse()
+        })
+        const seen = []
+        socket.on('data', () => seen.push('data'))
+        socket.on('secureConnect', () => seen.push('secureConnect'))
+        const caught = await uncaughtDuring(async () => {
+          const gone = closed(socket)
+          socket.renegotiate({})
+          socket.write('ping')
+          await gone
+        })
+        assert.strictEqual(caught.length, /cannot/.test(what) ? 1 : 0)
+        assert.deepStrictEqual(seen, [])
+        assert.strictEqual(socket.authorized, false)
+        assert.strictEqual(checks, 2)
+      })
+    }
 
     it('shows the certificate that setKeyCert() has set', async () => {
       const server = await peers.tlsServer({
