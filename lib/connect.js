@@ -12,7 +12,7 @@ const errors = require('./errors')
 const { isIpAddress } = require('./ip-address')
 const { flattenContextOptions } = require('./options')
 const { isCreateSecureContextForeign } = require('./node-originals')
-const { validateOwnOptions } = require('./own-options')
+const { findOptionsBeside, validateOwnOptions } = require('./own-options')
 const { validateSession } = require('./session-format')
 const {
   kConnection, kConnectOptions, kHandshakeTimer
@@ -31,9 +31,9 @@ let warnedOfIpServername = false
 function normalise (args) {
   const [first, second] = args
   if (isDuplex(first) && !Array.isArray(first)) {
-    const callback = args.find((arg) => typeof arg === 'function')
-    const options = typeof second === 'object' && second !== null ? second : {}
-    return [{ ...options, socket: first }, callback ?? null]
+    const rest = args.slice(1)
+    const callback = rest.find((arg) => typeof arg === 'function')
+    return [{ ...findOptionsBeside(rest), socket: first }, callback ?? null]
   }
   const [options, callback] = net._normalizeArgs(args)
   // As in node: options behind port and host, or path, win over these.
@@ -128,7 +128,9 @@ function connect (...args) {
   if (!options.secureContext && isCreateSecureContextForeign()) {
     options.secureContext = tls.createSecureContext(options)
   }
-  if (findFallback(options) !== null) return connectWithNode(...args)
+  if (findFallback(options, options.secureContext || null) !== null) {
+    return connectWithNode(...args)
+  }
   let contextFields = null
   if (!options.secureContext) {
     contextFields = flattenContextOptions(options)
@@ -151,7 +153,12 @@ function start (socket, options, callback) {
   if (options.session) socket.setSession(options.session)
   startTimers(socket, options)
   socket._start()
-  if (!options.socket) socket.connect(options)
+  if (options.socket) return
+  if (options.port === undefined && options.path == null) {
+    // node's error, but for the one argument that most users meant.
+    throw new errors.ERR_MISSING_ARGS(['options.socket', 'port', 'path'])
+  }
+  socket.connect(options)
 }
 
 /** Next to `socket` node ignores the timeout, and we one that makes no sense. */

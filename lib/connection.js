@@ -25,13 +25,15 @@ let fallbacks = 0
  * Why the core cannot serve a socket with these options.
  *
  * @param {object} options
+ * @param {unknown} [context] that is to be used; connect() does not know
+ *   `credentials`
  * @returns {string | null}
  */
-function findFallback (options) {
+function findFallback (options,
+  context = options.secureContext || options.credentials) {
   if (options.isServer) return 'isServer'
   // Whatever is neither true nor false is for node to refuse.
   if ((options.enableTrace ?? TRACES) !== false) return 'enableTrace'
-  const context = options.secureContext || options.credentials
   if (context) return isForeign(context) ? 'secureContext' : null
   return null
 }
@@ -57,7 +59,8 @@ function connectWithNode (...args) {
  * The options are those of the connection and of its context.
  *
  * @param {object} options ALPNProtocols becomes the wire format
- * @param {object | null} [contextFields] of flattenContextOptions()
+ * @param {object | null} [contextFields] of flattenContextOptions(); they
+ *   decide what the context is
  * @returns {object} native
  */
 function createConnection (options, contextFields) {
@@ -75,7 +78,9 @@ function createConnection (options, contextFields) {
 }
 
 function newConnection (options, contextFields) {
-  const context = options.secureContext || options.credentials
+  const context = contextFields
+    ? null
+    : options.secureContext || options.credentials
   if (context) return new binding.Connection(handleOf(context), null, false)
   const { fields, usesDefaultRoots } = contextFields ??
     flattenContextOptions(options)

@@ -79,6 +79,22 @@ describe('verification of', () => {
       }
     })
 
+    it('a context in `credentials` takes the place of no option', async () => {
+      const server = await peers.tlsServer(certs.fromOther)
+      const loose = subject.tls.createSecureContext({ ca: certs.otherCa })
+      for (const credentials of [loose, 'same-origin', {}]) {
+        const error = await failure(subject.connect({
+          socket: await connected(server), ca, credentials
+        }))
+        assert.strictEqual(error.code, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE')
+        const socket = await secured(subject.connect({
+          socket: await connected(server), ca: certs.otherCa, credentials
+        }))
+        assert.strictEqual(socket instanceof subject.tls.TLSSocket, true)
+        socket.destroy()
+      }
+    })
+
     it('rejectUnauthorized: undefined is as strict as true', async () => {
       const server = await peers.tlsServer(certs.fromOther)
       const error = await failure(subject.connect({
