@@ -30,6 +30,39 @@ function syncDefaultRoots (binding) {
   rootsOf.set(binding, roots)
 }
 
+// Options that may hold bytes, which their owner may overwrite or wipe.
+const BYTE_OPTIONS = ['ca', 'cert', 'crl', 'dhparam', 'key', 'pfx', 'ticketKeys']
+
+/**
+ * The options as they are now. Inherited ones count, as for the core.
+ *
+ * @param {object | undefined} options
+ * @returns {object}
+ */
+function snapshot (options) {
+  const copy = {}
+  for (const name in options) copy[name] = options[name]
+  for (const name of BYTE_OPTIONS) {
+    if (copy[name]) copy[name] = snapshotOfBytes(copy[name])
+  }
+  return copy
+}
+
+/** Of a string, a view, an array of these, { pem, passphrase } or
+ * { buf, passphrase }. */
+function snapshotOfBytes (value) {
+  if (Array.isArray(value)) return value.map(snapshotOfBytes)
+  if (ArrayBuffer.isView(value)) {
+    return Buffer.from(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
+  }
+  if (typeof value !== 'object' || value === null) return value
+  return {
+    pem: snapshotOfBytes(value.pem),
+    buf: snapshotOfBytes(value.buf),
+    passphrase: snapshotOfBytes(value.passphrase)
+  }
+}
+
 /**
  * A SecureContext is an instance of tls.SecureContext that has not run its
  * constructor.
@@ -45,7 +78,7 @@ class SecureContext {
    */
   constructor (handle, options) {
     this.#handle = handle
-    this.#options = { ...options }
+    this.#options = snapshot(options)
   }
 
   /** Gives the context back. Connections that use it live on. */
@@ -53,6 +86,7 @@ class SecureContext {
     if (this.#handle === null) return
     this.#handle.close()
     this.#handle = null
+    this.#options = null
     this.#nodeContext = undefined
   }
 

@@ -88,6 +88,38 @@ describe('a SecureContext', () => {
     assert.deepEqual(optionsOf(createSecureContext(fakeBinding())), {})
   })
 
+  it('keeps bytes that are overwritten and arrays that are changed later', () => {
+    const root = certs.fresh('ca.crt')
+    const cas = [root]
+    const { cert } = certs.clientA
+    const key = certs.fresh('client-a.key')
+    const pfx = certs.fresh('client-a.pfx')
+    const { passphrase } = certs
+    const context = createSecureContext(fakeBinding(), {
+      ca: cas, cert, key: [{ pem: key }], pfx: [{ buf: pfx, passphrase }]
+    })
+    for (const bytes of [root, key, pfx]) bytes.fill(0)
+    cas.push(certs.otherCa)
+    const kept = optionsOf(context)
+    assert.deepEqual(kept.ca, [certs.ca])
+    assert.deepEqual(kept.key[0].pem, certs.clientA.key)
+    assert.deepEqual(kept.pfx[0].buf, certs.clientAPfx.pfx)
+    assert.ok(context.context.getCertificate() instanceof Buffer)
+  })
+
+  it('knows options that are inherited', () => {
+    const options = Object.create({ ca, minVersion: 'TLSv1.3' })
+    const context = createSecureContext(fakeBinding(), options)
+    assert.equal(context.context.getMinProto(), 0x0304)
+    assert.deepEqual(optionsOf(context).ca, ca)
+  })
+
+  it('forgets keys when it is closed', () => {
+    const context = createSecureContext(fakeBinding(), certs.clientA)
+    context.close()
+    assert.equal(optionsOf(context), null)
+  })
+
   it('passes singleUse on', () => {
     const binding = fakeBinding()
     createSecureContext(binding, { ca })
