@@ -153,12 +153,7 @@ function start (socket, options, callback) {
   if (options.session) socket.setSession(options.session)
   startTimers(socket, options)
   socket._start()
-  if (options.socket) return
-  if (options.port === undefined && options.path == null) {
-    // node's error, but for the one argument that most users meant.
-    throw new errors.ERR_MISSING_ARGS(['options.socket', 'port', 'path'])
-  }
-  socket.connect(options)
+  if (!options.socket) socket.connect(options)
 }
 
 /** Next to `socket` node ignores the timeout, and we one that makes no sense. */

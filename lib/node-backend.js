@@ -22,7 +22,7 @@ const { NodeConnection } = require('./node-connection')
 const { NodeContexts } = require('./node-contexts')
 const { connect: nodeConnect } = require('./node-originals')
 const { NodeSessions } = require('./node-sessions')
-const { validateOwnOptions } = require('./own-options')
+const { findOptionsBeside, validateOwnOptions } = require('./own-options')
 
 const contexts = new NodeContexts()
 const sessions = new NodeSessions()
@@ -96,7 +96,9 @@ function normalizeArguments (args) {
   const callback = typeof last === 'function' ? last : undefined
   const isObject = (value) => typeof value === 'object' && value !== null
   const more = isObject(second) ? second : isObject(third) ? third : undefined
-  if (isDuplex(first)) return [{ ...more, socket: first }, callback]
+  if (isDuplex(first)) {
+    return [{ ...findOptionsBeside(args.slice(1)), socket: first }, callback]
+  }
   if (isObject(first)) return [{ ...first, ...more }, callback]
   if (isPipeName(first)) return [{ path: first, ...more }, callback]
   const address = args.length === 0 ? {} : { port: first }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The options of connect() that node:tls does not have: checked, with their
- * defaults. They are checked before anything is opened.
+ * The arguments of connect() that node:tls does not have: options, and a socket
+ * in front of them. They are checked before anything is opened.
  */
 
 const { OFFLOADS, TIMEOUT_MAX, TRANSPORTS } = require('./constants')
@@ -30,6 +30,23 @@ function validateOwnOptions (options) {
     validateOneOf(transport, 'options.transport', TRANSPORTS)
   }
   if (offload !== undefined) validateOneOf(offload, 'options.offload', OFFLOADS)
+}
+
+/**
+ * The options of connect(socket[, options][, callback]). What is neither is an
+ * error: options that get lost, say for a host in front of them, would be
+ * missed only when they matter.
+ *
+ * @param {Array} rest all arguments but the socket
+ * @returns {object | undefined}
+ */
+function findOptionsBeside (rest) {
+  for (const arg of rest) {
+    if (arg != null && typeof arg !== 'object' && typeof arg !== 'function') {
+      throw new ERR_INVALID_ARG_TYPE('options', 'object', arg)
+    }
+  }
+  return rest.find((arg) => typeof arg === 'object' && arg !== null)
 }
 
 function validateBoolean (value, name) {
@@ -61,5 +78,9 @@ function validateOneOf (value, name, choices) {
 }
 
 module.exports = {
-  validateBoolean, validateInteger, validateOneOf, validateOwnOptions
+  findOptionsBeside,
+  validateBoolean,
+  validateInteger,
+  validateOneOf,
+  validateOwnOptions
 }

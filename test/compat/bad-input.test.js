@@ -322,6 +322,17 @@ describe('bad input', () => {
     }
   })
 
+  it('between a socket and its options throws, instead of losing these', async () => {
+    const raw = await connected(await peers.tlsServer(certs.server))
+    for (const wrong of ['localhost', 443, true]) {
+      assert.throws(() => subject.connect(raw, wrong, { ca }),
+        { code: 'ERR_INVALID_ARG_TYPE' })
+    }
+    // Nothing has been done to it.
+    const socket = await secured(subject.connect(raw, undefined, { ca }))
+    socket.destroy()
+  })
+
   it('after which good input works', async () => {
     const server = await peers.tlsServer(certs.server)
     const socket = await secured(subject.connect({ socket: await connected(server), ca }))

@@ -46,6 +46,8 @@ describe('the node backend', () => {
         connect({ socket: net.connect(port, host), host, ca }),
       'connect(socket, options)': (port) =>
         connect(net.connect(port, host), { host, ca }),
+      'connect(socket, undefined, options)': (port) =>
+        connect(net.connect(port, host), undefined, { host, ca }),
       'new connect(options)': (port) => Reflect.construct(connect, [{ port, host, ca }]),
       'connect.call(anything, options)': (port) =>
         connect.call({ not: 'tls' }, { port, host, ca })

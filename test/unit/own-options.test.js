@@ -3,7 +3,9 @@
 const assert = require('node:assert/strict')
 const { inspect } = require('node:util')
 
-const { validateOwnOptions } = require('../../lib/own-options')
+const {
+  findOptionsBeside, validateOwnOptions
+} = require('../../lib/own-options')
 
 const TYPE = 'ERR_INVALID_ARG_TYPE'
 const VALUE = 'ERR_INVALID_ARG_VALUE'
@@ -64,5 +66,30 @@ describe('validateOwnOptions', () => {
       message: "The property 'options.transport' must be one of: 'auto', " +
         "'fd', 'stream'. Received 'tcp'"
     })
+  })
+})
+
+describe('findOptionsBeside', () => {
+  const options = { ca: [] }
+  const callback = () => {}
+
+  it('finds the options wherever they are, or none', () => {
+    for (const rest of [[options], [options, callback], [null, options],
+      [undefined, options, callback], [callback, options]]) {
+      assert.equal(findOptionsBeside(rest), options)
+    }
+    for (const rest of [[], [callback], [undefined], [null, callback]]) {
+      assert.equal(findOptionsBeside(rest), undefined)
+    }
+  })
+
+  it('refuses what belongs to other forms, so that no options get lost', () => {
+    for (const wrong of ['host', '', 443, 0, true, false, 5n, Symbol('s')]) {
+      for (const rest of [[wrong], [wrong, options], [options, wrong]]) {
+        assert.throws(() => findOptionsBeside(rest), {
+          code: TYPE, message: /^The "options" argument must be of type object/
+        })
+      }
+    }
   })
 })
