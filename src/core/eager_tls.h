@@ -407,11 +407,12 @@ etls_engine_set_session(struct etls_engine *engine,
 void etls_engine_accept_sessions(struct etls_engine *engine, int64_t now_ms);
 
 /* The pump ---------------------------------------------------------------- */
-/* Lends `data` to the engine, after what keep_input kept. Borrowed until
- * consumed or keep_input. Ignored after the peer's end or a failure. */
+/* Lends `data` to the engine, after what keep_input kept or now keeps. Borrowed
+ * until consumed or keep_input. Ignored after the peer's end or a failure. */
 ETLS_MUST_USE enum etls_status
 etls_engine_feed(struct etls_engine *engine, const uint8_t *data, size_t len);
-/* Copies what of the lent input is not consumed yet; the span is free then. */
+/* Copies what of the lent input is not consumed yet. The span is free then,
+ * also after ETLS_ERR_MEMORY, upon which the engine has failed. */
 ETLS_MUST_USE enum etls_status
 etls_engine_keep_input(struct etls_engine *engine);
 /* Bytes of input not consumed (kept or lent). */

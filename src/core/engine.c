@@ -241,13 +241,23 @@ enum etls_status etls_engine_feed(struct etls_engine *engine,
     return ETLS_ERR_USAGE;
   if (engine->state >= ETLS_STATE_SHUT_RECEIVED)
     return ETLS_OK; /* nobody will read it: do not let it pile up */
-  return etls_span_bio_lend(&engine->span, data, len);
+  enum etls_status status = etls_engine_keep_input(engine);
+  return status == ETLS_OK ? etls_span_bio_lend(&engine->span, data, len)
+                           : status;
 }
 
 enum etls_status etls_engine_keep_input(struct etls_engine *engine) {
   if (engine->entered)
     return ETLS_ERR_USAGE;
-  return etls_span_bio_keep(&engine->span);
+  if (etls_span_bio_keep(&engine->span) == ETLS_OK)
+    return ETLS_OK;
+  /* The span is not ours any more: what is left of it is lost. */
+  etls_span_bio_give_back(&engine->span);
+  if (engine->state >= ETLS_STATE_SHUT_RECEIVED)
+    return ETLS_OK; /* nobody would have read it */
+  engine->span.no_memory = true;
+  fail(engine);
+  return engine->failed;
 }
 
 size_t etls_engine_input_pending(const struct etls_engine *engine) {

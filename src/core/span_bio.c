@@ -111,12 +111,16 @@ static bool queue_append(struct etls_queue *queue, const void *bytes,
   return true;
 }
 
+void etls_span_bio_give_back(struct etls_span_bio *span) {
+  span->lent = NULL;
+  span->lent_len = 0;
+}
+
 enum etls_status etls_span_bio_keep(struct etls_span_bio *span) {
   if (span->lent_len > 0 &&
       !queue_append(&span->kept, span->lent, span->lent_len))
     return ETLS_ERR_MEMORY;
-  span->lent = NULL;
-  span->lent_len = 0;
+  etls_span_bio_give_back(span);
   return ETLS_OK;
 }
 
@@ -152,8 +156,7 @@ size_t etls_span_bio_output(const struct etls_span_bio *span,
 void etls_span_bio_dispose(struct etls_span_bio *span) {
   queue_dispose(&span->kept, NULL);
   queue_dispose(&span->output, span->pool);
-  span->lent = NULL;
-  span->lent_len = 0;
+  etls_span_bio_give_back(span);
 }
 
 static size_t take_kept(struct etls_queue *kept, char *dst, size_t cap) {

@@ -46,6 +46,8 @@ ETLS_MUST_USE enum etls_status
 etls_span_bio_lend(struct etls_span_bio *span, const uint8_t *data, size_t len);
 /* Copies what remains of the lent span. ETLS_ERR_MEMORY: it is still lent. */
 ETLS_MUST_USE enum etls_status etls_span_bio_keep(struct etls_span_bio *span);
+/* Forgets the lent span, and what remains of it. */
+void etls_span_bio_give_back(struct etls_span_bio *span);
 size_t etls_span_bio_input(const struct etls_span_bio *span);
 
 /* Drops n bytes (at most what is there) from the front of the output. */

@@ -380,6 +380,43 @@ static void any_allocation_may_fail(void **state) {
   tls_stale_entries = true;
 }
 
+/* Input that the engine can neither keep nor go on borrowing. */
+static void assert_input_was_given_back(struct duo *duo, uint8_t *lent,
+                                        enum etls_status status) {
+  uint8_t buffer[1000];
+  size_t n = 0;
+  assert_true(fail_end());
+  assert_int_equal(status, ETLS_ERR_MEMORY);
+  free(lent);
+  assert_int_equal(etls_engine_input_pending(duo->engine), 0);
+  assert_int_equal(x_read(duo->engine, buffer, sizeof(buffer), &n, &duo->error),
+                   ETLS_ERR_MEMORY);
+  assert_int_equal(etls_engine_state(duo->engine), ETLS_STATE_FAILED);
+  assert_int_equal(duo->error.status, ETLS_ERR_MEMORY);
+}
+
+static void input_that_cannot_be_kept_is_not_read_later(void **state) {
+  (void)state;
+  struct duo duo = duo_new(TLS1_3_VERSION);
+  for (int i = 0; i < 2; i++) {
+    duo_again(&duo);
+    etls_error_init(&duo.error);
+    tls_open(duo.engine, duo.peer);
+    tls_peer_write(duo.peer, "data", 4);
+    size_t len = duo.peer->wire.len;
+    uint8_t *lent = malloc(len);
+    assert_non_null(lent);
+    memcpy(lent, duo.peer->wire.data, len);
+    assert_int_equal(etls_engine_feed(duo.engine, lent, len), ETLS_OK);
+    fail_at(1, FAIL_CORE);
+    enum etls_status status =
+        i == 0 ? etls_engine_keep_input(duo.engine)
+               : etls_engine_feed(duo.engine, (const uint8_t *)"x", 1);
+    assert_input_was_given_back(&duo, lent, status);
+  }
+  duo_free(&duo);
+}
+
 /* Lets each allocation of OpenSSL fail in turn while tickets come, and counts
  * which of these are the connection's end. */
 static unsigned long fatal_while_tickets_come(struct duo *duo, bool want) {
@@ -432,6 +469,7 @@ int main(void) {
       cmocka_unit_test(an_engine_may_be_freed_at_any_step),
       cmocka_unit_test(input_and_output_may_be_pending_when_freed),
       cmocka_unit_test(any_allocation_may_fail),
+      cmocka_unit_test(input_that_cannot_be_kept_is_not_read_later),
       cmocka_unit_test(without_memory_for_a_session_the_connection_goes_on),
   };
   return cmocka_run_group_tests_name("engine_faults", tests, NULL, NULL);
