@@ -20,7 +20,8 @@ export type Offload = 'auto' | 'always' | 'never'
 export interface EagerOptions {
   /**
    * A context of this connection's own, never cached or shared, freed
-   * synchronously when the socket closes, before its `'close'` event.
+   * synchronously when the socket closes, before its `'close'` event. Without
+   * effect next to `secureContext`.
    *
    * @default false
    */
@@ -30,7 +31,7 @@ export interface EagerOptions {
    * `false`: neither offer nor store a session for this connection. An
    * explicit `session` always wins over the store.
    *
-   * @default true
+   * @default true; false over a Duplex that is no `net.Socket`
    */
   sessionReuse?: boolean | undefined
 
@@ -45,14 +46,16 @@ export interface EagerOptions {
   /**
    * `'fd'`: the native core reads and writes the socket's descriptor itself.
    * `'stream'`: ciphertext goes through the Duplex. `'auto'`: `'fd'` where it
-   * can be. `'fd'` where it cannot: throws `ERR_EAGER_TLS_TRANSPORT`.
+   * can be. `'fd'` where it cannot: throws `ERR_EAGER_TLS_TRANSPORT`, or emits
+   * it if that shows only later.
    *
    * @default 'auto'
    */
   transport?: Transport | undefined
 
   /**
-   * Whether handshake cryptography runs off the event loop.
+   * Whether handshake cryptography runs off the event loop. In this version
+   * it never does, whatever is asked for.
    *
    * @default what configure() says
    */
@@ -81,11 +84,12 @@ export interface ConnectionOptions
 
   allowHalfOpen?: boolean | undefined
   highWaterMark?: number | undefined
+  requestOCSP?: boolean | undefined
   signal?: AbortSignal | undefined
 }
 
 export interface SecureContextOptions extends tls.SecureContextOptions {
-  /** A context that no other connection gets. */
+  /** A context that nobody else gets for the same options. */
   singleUse?: boolean | undefined
 }
 
@@ -110,8 +114,11 @@ export function connect (socket: Duplex, callback?: Callback): TLSSocket
 export function connect (socket: Duplex, options?: ConnectionOptions, callback?: Callback): TLSSocket
 /** As `tls.connect()`. */
 export function connect (port: number, host?: string, options?: ConnectionOptions, callback?: Callback): TLSSocket
+export function connect (port: number, host: string, callback?: Callback): TLSSocket
 export function connect (port: number, options?: ConnectionOptions, callback?: Callback): TLSSocket
+export function connect (port: number, callback?: Callback): TLSSocket
 /** As `tls.connect()`, to a Unix domain socket or a named pipe. */
+export function connect (path: string, callback?: Callback): TLSSocket
 export function connect (path: string, options?: ConnectionOptions, callback?: Callback): TLSSocket
 
 /**

@@ -8,6 +8,7 @@ const { createConfigure } = require('./configure')
 const { connect } = require('./connect')
 const { fallbackCount } = require('./connection')
 const { contextsChanged, watchContexts } = require('./observe')
+const { validateSingleUse } = require('./own-options')
 const runtime = require('./runtime')
 const secureContext = require('./secure-context')
 const { liveCounts } = require('./live-counts')
@@ -20,6 +21,7 @@ const { binding } = runtime
  * context for these options until it is closed or collected.
  */
 function createSecureContext (options) {
+  validateSingleUse(options?.singleUse)
   watchContexts()
   const context = secureContext.createSecureContext(binding, options)
   contextsChanged()

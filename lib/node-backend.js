@@ -22,7 +22,9 @@ const { NodeConnection } = require('./node-connection')
 const { NodeContexts } = require('./node-contexts')
 const { connect: nodeConnect } = require('./node-originals')
 const { NodeSessions } = require('./node-sessions')
-const { findOptionsBeside, validateOwnOptions } = require('./own-options')
+const {
+  findOptionsBeside, validateOwnOptions, validateSingleUse
+} = require('./own-options')
 
 const contexts = new NodeContexts()
 const sessions = new NodeSessions()
@@ -70,6 +72,7 @@ if (typeof tls.SecureContext === 'function') {
 }
 
 function createSecureContext (options) {
+  validateSingleUse(options?.singleUse)
   return new SecureContext(
     contexts.acquire(options, options?.singleUse === true))
 }

@@ -18,7 +18,7 @@ const {
 function validateOwnOptions (options) {
   const { handshakeTimeout, offload, sessionReuse, singleUse, transport } =
     options
-  if (singleUse !== undefined) validateBoolean(singleUse, 'options.singleUse')
+  validateSingleUse(singleUse)
   if (sessionReuse !== undefined) {
     validateBoolean(sessionReuse, 'options.sessionReuse')
   }
@@ -30,6 +30,11 @@ function validateOwnOptions (options) {
     validateOneOf(transport, 'options.transport', TRANSPORTS)
   }
   if (offload !== undefined) validateOneOf(offload, 'options.offload', OFFLOADS)
+}
+
+/** @param {unknown} singleUse also an option of createSecureContext() */
+function validateSingleUse (singleUse) {
+  if (singleUse !== undefined) validateBoolean(singleUse, 'options.singleUse')
 }
 
 /**
@@ -82,5 +87,6 @@ module.exports = {
   validateBoolean,
   validateInteger,
   validateOneOf,
-  validateOwnOptions
+  validateOwnOptions,
+  validateSingleUse
 }

@@ -20,7 +20,10 @@ expectType<eagerTls.TLSSocket>(eagerTls.connect(raw, () => {}))
 expectType<eagerTls.TLSSocket>(eagerTls.connect(new PassThrough(), { ca }, () => {}))
 expectType<eagerTls.TLSSocket>(eagerTls.connect(1, 'h', { ca }, () => {}))
 expectType<eagerTls.TLSSocket>(eagerTls.connect(1, { ca }, () => {}))
+expectType<eagerTls.TLSSocket>(eagerTls.connect(1, 'h', () => {}))
+expectType<eagerTls.TLSSocket>(eagerTls.connect(1, () => {}))
 expectType<eagerTls.TLSSocket>(eagerTls.connect('/path', { ca }))
+expectType<eagerTls.TLSSocket>(eagerTls.connect('/path', () => {}))
 eagerTls.connect(raw, { ca }, function () {
   expectType<eagerTls.TLSSocket>(this)
 })
@@ -54,6 +57,7 @@ eagerTls.connect({
   ALPNProtocols: ['h2'],
   checkServerIdentity: () => undefined,
   autoSelectFamily: true,
+  requestOCSP: true,
   localAddress: '127.0.0.1'
 })
 eagerTls.connect({ socket: raw, singleUse: undefined, transport: undefined })

@@ -69,6 +69,25 @@ describe('validateOwnOptions', () => {
   })
 })
 
+describe('createSecureContext', () => {
+  const backends = {
+    'of the package': require('../..'),
+    'of the node backend': require('../../lib/node-backend')
+  }
+  for (const [name, { createSecureContext }] of Object.entries(backends)) {
+    it(`${name} refuses a wrong singleUse`, () => {
+      for (const singleUse of [null, 1, 'true', {}]) {
+        assert.throws(() => createSecureContext({ singleUse }), {
+          code: TYPE, message: /"options\.singleUse"/
+        })
+      }
+      for (const singleUse of [true, false, undefined]) {
+        createSecureContext({ ca: [], singleUse }).close()
+      }
+    })
+  }
+})
+
 describe('findOptionsBeside', () => {
   const options = { ca: [] }
   const callback = () => {}
