@@ -87,7 +87,8 @@ function loadFile (root) {
     file = require('node-gyp-build').path(root)
   } catch (error) {
     return failure(`No binary for ${process.platform}-${process.arch} was ` +
-      `found in ${root}.`, error)
+      `found in ${root}: where a C compiler is, npm rebuild ${PACKAGE_NAME} ` +
+      'makes one.', error)
   }
   try {
     const binding = createRequire(file)(file)
