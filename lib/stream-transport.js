@@ -84,6 +84,12 @@ function deliver (socket, connection, events) {
     if (events !== last) socket[kDeliver](events & ~last)
     if (socket[kConnection] !== connection) return
     if (!(events & EVENT.MORE) || socket[kPaused]) break
+    // What came with the handshake has a turn of its own, too: promises that
+    // wait for 'secureConnect' go on first.
+    if (events & EVENT.HANDSHAKE) {
+      setImmediate(deliverKept, socket, connection)
+      break
+    }
     events = connection.pump()
   }
   // The client's Finished shares a segment with what is written once the
@@ -91,6 +97,11 @@ function deliver (socket, connection, events) {
   // algorithm hold that back.
   if (seen & EVENT.HANDSHAKE) setImmediate(sendLater, socket, connection)
   else sendOutput(socket)
+}
+
+function deliverKept (socket, connection) {
+  if (socket[kConnection] !== connection || socket[kPaused]) return
+  deliverAll(socket, connection, connection.pump())
 }
 
 function sendLater (socket, connection) {
@@ -126,8 +137,9 @@ function sendOutput (socket) {
   // What is written in this tick goes with it.
   if (socket[kQueue].scheduled) return
   const output = socket[kConnection].takeOutput()
-  // A raw socket that was ended carries nothing any more.
-  if (output !== undefined && !socket[kRaw].writableEnded) write(socket, output)
+  // What was ended carries nothing any more.
+  if (output !== undefined && !socket[kQueue].ended &&
+      !socket[kRaw].writableEnded) write(socket, output)
 }
 
 function write (socket, output, callback) {
@@ -150,7 +162,7 @@ function sendWritten (socket, queue) {
 
 function sendLast (socket) {
   const output = socket[kConnection].takeOutput()
-  if (output !== undefined) write(socket, output)
+  if (output !== undefined && !socket[kQueue].ended) write(socket, output)
 }
 
 /** close_notify, and the end of the Duplex behind it. */

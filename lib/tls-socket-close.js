@@ -44,6 +44,15 @@ function closeRaw (socket, raw, emitClose) {
   if (!raw.destroyed) raw.destroy?.()
 }
 
+/** As in node, what was being written is called back first. */
+function emitClose (socket, written, hadError) {
+  try {
+    written?.()
+  } finally {
+    socket.emit('close', hadError)
+  }
+}
+
 const methods = {
   _destroy (error, callback) {
     const raw = this[kRaw]
@@ -51,13 +60,13 @@ const methods = {
     this.connecting = false
     if (this[kState] === HANDSHAKE) observe.handshakeDone(this, error)
     clearTimers(this)
-    this[kQueue].close()
+    const written = this[kQueue].close()
     // A Finished that has waited for company.
     if (wasSecure && this[kConnection] !== null) this[kTransport].sendLast(this)
     closeConnection(this)
     this.ssl = null
     callback(error)
-    closeRaw(this, raw, () => this.emit('close', Boolean(error)))
+    closeRaw(this, raw, () => emitClose(this, written, Boolean(error)))
   },
 
   /** The raw socket is being destroyed, by us or by somebody else. */

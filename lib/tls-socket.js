@@ -163,6 +163,7 @@ function begin (socket) {
   const options = socket[kConnectOptions]
   if (options !== null) useSessions(socket, socket[kConnection], options)
   socket[kTransport].start(socket)
+  socket[kQueue].started()
 }
 
 /** Opens the TCP or pipe connection that TLS is to run on; as net.Socket's. */
@@ -373,12 +374,17 @@ function onEnd (socket) {
   socket.push(null)
   socket.read(0)
   if (socket[kState] === SECURE) return
-  // After 'end', as in node.
-  process.nextTick(() => {
-    if (socket.destroyed || socket._hadError) return
-    socket._hadError = true
-    socket.destroy(errors.disconnectedError(socket[kConnectOptions] ?? {}))
-  })
+  // As in node, the first to hear of 'end'; if somebody keeps it from there,
+  // right after.
+  socket.prependOnceListener('end', onDisconnect)
+  process.nextTick(() => onDisconnect.call(socket))
+}
+
+/** The connection has ended before it was secure. */
+function onDisconnect () {
+  if (this.destroyed || this._hadError) return
+  this._hadError = true
+  this.destroy(errors.disconnectedError(this[kConnectOptions] ?? {}))
 }
 
 function onFailure (socket, failure) {

@@ -75,6 +75,7 @@ class WriteQueue {
   #waiting = false
   #sending = false
   #held = false
+  #ended = false
   // Writes, and their bytes, that were sent ahead of the stream's own handing
   // them over.
   #ahead = 0
@@ -95,6 +96,11 @@ class WriteQueue {
   /** Whether what this tick writes is yet to be sent. */
   get scheduled () {
     return this.#scheduled
+  }
+
+  /** Whether FIN has been sent, or is to be when the output is gone. */
+  get ended () {
+    return this.#ended
   }
 
   /** Bytes that the core has taken and the stream still counts as buffered. */
@@ -261,6 +267,7 @@ class WriteQueue {
   #finish () {
     this.#callback = this.#final
     this.#final = null
+    this.#ended = true
     this.#socket[kTransport].finish(this.#socket, this)
     if (!this.#waiting) this.#settle()
   }
@@ -268,13 +275,26 @@ class WriteQueue {
   /** Calls back when close_notify has been sent after all that was written. */
   end (callback) {
     this.#final = callback
-    this.#schedule()
+    if (this.#open) this.#schedule()
+    else this.started()
+  }
+
+  /**
+   * The ClientHello is sent. As in node, an end does not wait for the handshake
+   * unless something was written: FIN goes out at once, and a peer that never
+   * answers keeps nobody.
+   */
+  started () {
+    if (this.#final !== null && !this.#open &&
+        this.#socket[kTransport] !== null) this.#finish()
   }
 
   /**
    * The socket is being destroyed: what this tick has written still goes out
-   * if the transport takes it at once. Then the callback of the write under
-   * way is called, as node does.
+   * if the transport takes it at once.
+   *
+   * @returns {Function | null} the callback of what is under way, to be called
+   *   right before 'close', as node does
    */
   close () {
     const connection = this.#socket[kConnection]
@@ -286,12 +306,14 @@ class WriteQueue {
       this.#socket[kTransport].sendLast(this.#socket)
     }
     this.#unschedule()
+    this.bytesWritten += this.pendingBytes
+    this.#aheadBytes = 0
     this.#list = []
     this.#rest = null
     const callback = this.#callback ?? this.#final
     this.#callback = null
     this.#final = null
-    if (callback !== null) process.nextTick(callback)
+    return callback
   }
 }
 

@@ -275,7 +275,8 @@ static napi_value take_output(napi_env env, napi_callback_info info) {
   return buffer;
 }
 
-/* shutdown(): queues close_notify; on a descriptor, FIN follows it */
+/* shutdown(): queues close_notify, unless the handshake is still to be
+ * completed; on a descriptor, FIN follows */
 static napi_value shutdown_method(napi_env env, napi_callback_info info) {
   struct connection *connection = begin(env, info, NULL, 0);
   const uint8_t *data = NULL;
@@ -283,8 +284,10 @@ static napi_value shutdown_method(napi_env env, napi_callback_info info) {
   if (connection == NULL)
     return NULL;
   connection->farewell = etls_engine_output(connection->engine, &data) == 0;
-  status =
-      etls_engine_shutdown(connection->engine, &connection->binding->error);
+  status = connection->secured
+               ? etls_engine_shutdown(connection->engine,
+                                      &connection->binding->error)
+               : ETLS_OK;
   connection->finishing = true;
   /* END: in the middle of a renegotiation. There is no close_notify then. */
   settle(connection, status == ETLS_END ? ETLS_OK : status, false);

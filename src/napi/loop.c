@@ -137,6 +137,9 @@ static uint32_t flush(struct connection *connection) {
   if (connection->poll == NULL || connection->engine == NULL)
     return 0;
   etls_error_init(&error);
+  if (connection->transport.write_shut) /* the rest of a handshake, an alert */
+    etls_engine_consume_output(connection->engine,
+                               etls_engine_output(connection->engine, &data));
   status = etls_fd_transport_flush(&connection->transport, connection->engine,
                                    &error);
   connection->stalled = status == ETLS_WANT_OUTPUT;

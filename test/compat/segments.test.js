@@ -1,0 +1,78 @@
+'use strict'
+
+/** What a server sends with, and after, the end of its handshake. */
+
+const assert = require('node:assert')
+const { once } = require('node:events')
+
+const certs = require('../support/certs')
+const { usePeers } = require('../support/peers')
+const { closed, connected, secured } = require('../support/sockets')
+const { segmentsServer } = require('../support/segments-server')
+const { eachSubject } = require('../support/subjects')
+
+const { ca } = certs
+
+describe('a server', () => {
+  const peers = usePeers()
+
+  eachSubject((subject) => {
+    it('whose first data comes with its Finished, does not overtake promises', async () => {
+      const server = await segmentsServer(peers, { greeting: 'hello' },
+        { maxVersion: 'TLSv1.2' })
+      const socket = subject.connect({ socket: await connected(server), ca })
+      const order = []
+      socket.on('data', (chunk) => order.push(String(chunk)))
+      socket.once('secureConnect', async () => {
+        order.push('secureConnect')
+        for (let count = 0; count < 3; count++) await null
+        order.push('after it')
+      })
+      await once(socket, 'data')
+      assert.deepStrictEqual(order, ['secureConnect', 'after it', 'hello'])
+      socket.destroy()
+    })
+
+    it('whose first data comes with its Finished, is not read by who destroys', async () => {
+      const server = await segmentsServer(peers, { greeting: 'hello' },
+        { maxVersion: 'TLSv1.2' })
+      const socket = subject.connect({ socket: await connected(server), ca })
+      const seen = []
+      socket.on('data', () => seen.push('data'))
+      await secured(socket)
+      socket.destroy()
+      await closed(socket)
+      assert.deepStrictEqual(seen, [])
+      assert.strictEqual(socket.bytesRead, 0)
+    })
+
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3']) {
+      it(`that sends what is no record, with ${maxVersion}, is an error`, async () => {
+        const server = await segmentsServer(peers, { broken: 'this is no TLS' },
+          { maxVersion })
+        const socket = await secured(subject.connect({
+          socket: await connected(server), ca
+        }))
+        const seen = []
+        for (const event of ['error', 'end', 'finish']) {
+          socket.on(event, (error) => {
+            seen.push(error ? `${event} ${error.code}` : event)
+          })
+        }
+        socket.resume().write('x')
+        await once(socket, 'error')
+        if (!subject.native) {
+          // It stays open, and nothing comes any more.
+          assert.deepStrictEqual(seen, ['error ERR_SSL_WRONG_VERSION_NUMBER'])
+          assert.strictEqual(socket.destroyed, false)
+          socket.destroy()
+          return
+        }
+        // Row "errors after the handshake" of docs/compat.md.
+        assert.strictEqual(await closed(socket), false)
+        assert.deepStrictEqual(seen,
+          ['error ERR_SSL_WRONG_VERSION_NUMBER', 'end', 'finish'])
+      })
+    }
+  })
+})
