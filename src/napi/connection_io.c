@@ -71,6 +71,9 @@ static napi_value receive(napi_env env, napi_callback_info info) {
   if (connection == NULL || !args_bytes(env, argv[0], &data, &len))
     return NULL;
   status = etls_engine_feed(connection->engine, data, len);
+  /* The PSK callback may give the Buffer's memory away. */
+  if (status >= 0 && connection->psk_ref != NULL && !connection->secured)
+    status = etls_engine_keep_input(connection->engine);
   if (status >= 0 && (!connection->secured || connection->reading))
     events = connection_pump(connection);
   if (connection->engine == NULL)

@@ -190,7 +190,8 @@ static size_t read_psk(napi_env env, napi_value result, char *identity,
   if (napi_get_named_property(env, result, "psk", &value) != napi_ok ||
       !args_bytes(env, value, &bytes, &len) || len > max_psk_len)
     return 0;
-  memcpy(psk, bytes, len);
+  if (len > 0)
+    memcpy(psk, bytes, len);
   return len;
 }
 
@@ -217,17 +218,16 @@ static size_t on_psk(void *arg, const char *hint, char *identity,
   argv[0] = hint == NULL ? self : args_new_string(env, hint);
   argv[1] = args_new_number(env, (double)max_psk_len);
   argv[2] = args_new_number(env, (double)max_identity_len);
+  connection->in_psk = true;
   if (napi_get_reference_value(env, connection->psk_ref, &callback) ==
           napi_ok &&
-      callback != NULL) {
-    connection->in_psk = true;
-    if (napi_call_function(env, self, callback, 3, argv, &result) == napi_ok)
-      len = read_psk(env, result, identity, max_identity_len, psk, max_psk_len);
-    connection->in_psk = false;
-  }
+      callback != NULL &&
+      napi_call_function(env, self, callback, 3, argv, &result) == napi_ok)
+    len = read_psk(env, result, identity, max_identity_len, psk, max_psk_len);
+  loop_report_exception(env); /* runs JavaScript, too */
+  connection->in_psk = false;
   /* It may tell of another connection by now. */
   etls_error_init(&connection->binding->error);
-  loop_report_exception(env);
   napi_close_handle_scope(env, scope);
   return connection->close_deferred ? 0 : len;
 }
