@@ -35,6 +35,10 @@
 
 enum { READ_BUDGET = 262144, FLUSH_ROUNDS = 4, LINGER_MS = 2000 };
 
+/* Output that is more than what JavaScript may have written: answers of the
+ * engine, to KeyUpdates, that the peer does not read. */
+enum { UNREAD_ANSWERS_MAX = 2 * ETLS_OUTPUT_HIGH };
+
 struct poll {
   uv_poll_t handle;
   struct connection *connection; /* NULL: detached */
@@ -107,12 +111,20 @@ static void set_events(struct connection *connection, int events) {
     uv_poll_start(&poll->handle, events, on_poll);
 }
 
+/* Whether what the peer sends is wanted. One that asks for answers and does not
+ * take them is not listened to until it does: they would fill the memory. */
+static bool may_read(const struct connection *connection) {
+  const uint8_t *data = NULL;
+  return connection->reading && !connection->ended && !connection->failed &&
+         etls_engine_output(connection->engine, &data) <= UNREAD_ANSWERS_MAX;
+}
+
 void loop_update(struct connection *connection) {
   const uint8_t *data = NULL;
   int events = 0;
   if (connection->poll == NULL || connection->engine == NULL)
     return;
-  if (connection->reading && !connection->ended && !connection->failed)
+  if (may_read(connection))
     events |= UV_READABLE;
   if (!connection->failed && etls_engine_output(connection->engine, &data) > 0)
     events |= UV_WRITABLE;
@@ -195,14 +207,18 @@ static void flush_and_emit(struct connection *connection) {
 
 /* Delivers all that the fed input yields. */
 static void pump_and_emit(struct connection *connection) {
-  uint32_t events;
+  uint32_t events = 0;
   do {
+    const bool slab_asked_for = (events & EVENT_SLAB) != 0;
     if (connection->engine == NULL)
       return;
     /* After the handshake, plaintext waits for JavaScript to want it. */
     if (connection->secured && !connection->reading)
       return;
     events = connection_pump(connection);
+    /* JavaScript has none, or does not run any more: a thread that ends. */
+    if (slab_asked_for && (events & EVENT_SLAB) != 0)
+      events = connection_fail(connection, ETLS_ERR_MEMORY, 0, NULL);
     /* In turns of their own, as node delivers them: what the data set in
      * motion comes before the end. */
     emit(connection, events & ~(uint32_t)(EVENT_END | EVENT_ERROR));
@@ -214,8 +230,7 @@ static void pump_and_emit(struct connection *connection) {
 static void read_some(struct connection *connection) {
   struct binding *binding = connection->binding;
   size_t budget = READ_BUDGET;
-  while (connection->engine != NULL && connection->reading &&
-         !connection->ended && !connection->failed && budget > 0) {
+  while (connection->engine != NULL && may_read(connection) && budget > 0) {
     size_t n = 0;
     enum etls_status status;
     etls_error_init(&binding->error);

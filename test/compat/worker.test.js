@@ -94,6 +94,51 @@ for (const subject of subjects().filter(({ native }) => native)) {
       await works(server)
     })
 
+    it('that calls exit() when its slab was given away does not wait for another', async () => {
+      const server = await peers.tlsServer(certs.server, (socket, peer) => {
+        const { Buffer } = peer.require('node:buffer')
+        socket.on('error', () => {})
+        socket.on('data', () => socket.end(Buffer.alloc(8_000_000)))
+        socket.write('ready')
+      })
+      const worker = new Worker(`
+        const net = require('node:net')
+        const v8 = require('node:v8')
+        const vm = require('node:vm')
+        const { workerData } = require('node:worker_threads')
+        const { connect } = require(workerData.root)
+        v8.setFlagsFromString('--allow-natives-syntax')
+        const detach = new vm.Script('(ab) => %ArrayBufferDetach(ab)')
+          .runInThisContext()
+        const { ca, port, transport } = workerData
+        const raw = net.connect(port, '127.0.0.1', () => {
+          const socket = connect({ socket: raw, ca, transport })
+          socket.once('data', () => {
+            socket.write('more')
+            socket.on('data', onData)
+          })
+          socket.on('end', () => process.exit(7))
+        })
+        // The last slice of a slab comes when there is another already.
+        function onData ({ buffer, byteOffset, length }) {
+          if (length <= 8192 || byteOffset + length > 49152) return
+          try {
+            detach(buffer)
+          } catch {} // since 24 nobody can
+          process.exit(7)
+        }
+      `, {
+        eval: true,
+        workerData: {
+          ca: String(certs.ca),
+          port: server.port,
+          root: path.join(__dirname, '../..'),
+          transport: subject.transport
+        }
+      })
+      assert.deepStrictEqual(await once(worker, 'exit'), [7])
+    })
+
     it('that ends leaves the library in memory, for OpenSSL knows it', async function () {
       if (process.platform !== 'linux') return this.skip() // no /proc
       const { stdout } = await run(process.execPath, ['-e', `
