@@ -89,11 +89,12 @@ static napi_value take_context_events(napi_env env, napi_callback_info info) {
   if (napi_create_array(env, &list) != napi_ok)
     return NULL;
   for (size_t i = 0; i < binding->notes_len; i++) {
-    const struct context_note *note = &binding->notes[i];
+    /* A copy: a setter of Array.prototype may add notes, which moves them. */
+    const struct context_note note = binding->notes[i];
     napi_set_element(env, list, (uint32_t)(2 * i),
-                     args_new_number(env, note->event));
+                     args_new_number(env, note.event));
     napi_set_element(env, list, (uint32_t)(2 * i + 1),
-                     args_new_buffer(env, note->digest, ETLS_DIGEST_LEN));
+                     args_new_buffer(env, note.digest, ETLS_DIGEST_LEN));
   }
   binding->notes_len = 0;
   return list;

@@ -10,7 +10,8 @@
  * cleanup hook calls for what is still open.
  *
  * Re-entrancy. JavaScript only runs from emit() in loop.c, from loop_attach
- * (hooks of async_hooks) and, inside a handshake, from the PSK callback;
+ * (hooks of async_hooks), inside a handshake from the PSK callback, and, where
+ * an array is filled, from a setter that somebody put on Array.prototype;
  * whoever calls these re-reads connection->engine afterwards, and pins the
  * connection so that its memory stays. binding->error and the scratch buffers
  * are then somebody else's.

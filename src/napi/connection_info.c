@@ -153,9 +153,12 @@ static napi_value peer_certificates(napi_env env, napi_callback_info info) {
   struct collector collector = {env, NULL, 2};
   bool chain = false;
   bool self_signed = false;
+  size_t sent;
   if (connection == NULL || !args_bool(env, argv[0], &chain) ||
       napi_create_array(env, &collector.list) != napi_ok)
     return NULL;
+  /* Now: a setter of Array.prototype may close the connection. */
+  sent = etls_engine_peer_chain_len(connection->engine);
   if (etls_engine_visit_peer_certificates(connection->engine, chain, collect,
                                           &collector, &self_signed,
                                           &connection->binding->error) < 0) {
@@ -165,9 +168,7 @@ static napi_value peer_certificates(napi_env env, napi_callback_info info) {
   if (collector.count == 2)
     return NULL;
   napi_set_element(env, collector.list, 0, args_new_bool(env, self_signed));
-  napi_set_element(env, collector.list, 1,
-                   args_new_number(env, (double)etls_engine_peer_chain_len(
-                                            connection->engine)));
+  napi_set_element(env, collector.list, 1, args_new_number(env, (double)sent));
   return collector.list;
 }
 
@@ -358,8 +359,11 @@ static napi_value shared_sigalgs(napi_env env, napi_callback_info info) {
   char name[SIGALG_MAX];
   if (connection == NULL || napi_create_array(env, &list) != napi_ok)
     return NULL;
+  /* A setter of Array.prototype may close the connection. */
   for (int i = 0;
-       etls_engine_shared_sigalg(connection->engine, i, name, sizeof name); i++)
+       connection->engine != NULL &&
+       etls_engine_shared_sigalg(connection->engine, i, name, sizeof name);
+       i++)
     napi_set_element(env, list, (uint32_t)i, args_new_string(env, name));
   return list;
 }

@@ -138,6 +138,42 @@ describe('from inside a callback', () => {
       socket.destroy()
     })
 
+    // node has what it needs for that from before anybody could change it.
+    const answering = {
+      getPeerCertificate: [2, (socket) => socket.getPeerCertificate(true)],
+      getSharedSigalgs: [0, (socket) => socket.getSharedSigalgs()]
+    }
+    for (const [method, [index, ask]] of Object.entries(answering)) {
+      it(`of a setter on Array.prototype, destroy() in ${method}() is survived`, async () => {
+        const server = await peers.tlsServer({
+          ...certs.server, requestCert: true, rejectUnauthorized: false
+        })
+        const socket = await secured(subject.connect({
+          socket: await connected(server), ca
+        }))
+        const gone = closed(socket)
+        let armed = true
+        Object.defineProperty(Array.prototype, index, { // eslint-disable-line no-extend-native
+          configurable: true,
+          get: () => undefined,
+          set (value) {
+            Object.defineProperty(this, index, {
+              value, configurable: true, enumerable: true, writable: true
+            })
+            if (armed) socket.destroy()
+            armed = false
+          }
+        })
+        try {
+          ask(socket)
+        } finally {
+          delete Array.prototype[index]
+          socket.destroy()
+        }
+        assert.strictEqual(await gone, false)
+      })
+    }
+
     describe('an exception', () => {
       const throwing = {
         secureConnect: (socket, fail) => socket.once('secureConnect', fail),
