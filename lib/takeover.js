@@ -16,7 +16,8 @@ const fd = require('./fd-transport')
 const { counts } = require('./live-counts')
 const stream = require('./stream-transport')
 const {
-  kClosed, kOwnsRaw, kRaw, kRawClosing, kReady, kTlsSocket, kTransport
+  kClosed, kConnection, kOwnsRaw, kRaw, kRawClosing, kReady, kTlsSocket,
+  kTransport
 } = require('./symbols')
 
 const kOriginal = Symbol('own _destroy')
@@ -155,10 +156,14 @@ function afterQueuedWrites (socket, raw, begin) {
   })
 }
 
+/** After attach(): hooks of async_hooks have run, and may have closed it. */
+function isGone (socket) {
+  return socket.destroyed || socket[kConnection] === null
+}
+
 function beginFd (socket, raw, demanded) {
   const result = fd.attach(socket, raw)
-  // Hooks of async_hooks have run.
-  if (socket.destroyed) return
+  if (isGone(socket)) return
   if (result === 0) {
     ready(socket, fd)
     return
@@ -174,6 +179,7 @@ function beginFd (socket, raw, demanded) {
 
 function beginStream (socket, raw) {
   stream.attach(socket, raw)
+  if (isGone(socket)) return
   afterQueuedWrites(socket, raw, () => ready(socket, stream))
 }
 

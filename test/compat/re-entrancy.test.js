@@ -6,8 +6,9 @@
  */
 
 const assert = require('node:assert')
-const { AsyncLocalStorage } = require('node:async_hooks')
+const { AsyncLocalStorage, createHook } = require('node:async_hooks')
 const { once } = require('node:events')
+const net = require('node:net')
 
 const certs = require('../support/certs')
 const { duplexOver } = require('../support/duplexes')
@@ -137,6 +138,30 @@ describe('from inside a callback', () => {
       assert.strictEqual(String(await take(socket, 5)), '12345')
       socket.destroy()
     })
+
+    for (const action of subject.native ? Object.keys(actions) : []) {
+      it(`of an init hook of async_hooks, ${action} closes it for good`, async () => {
+        const server = await peers.tlsServer(certs.server)
+        const raw = net.connect(server.port, '127.0.0.1')
+        raw.on('error', () => {})
+        let acted = false
+        const hook = createHook({
+          init (id, type) {
+            if (type !== 'EAGERTLS' || acted) return
+            acted = true
+            actions[action](socket, raw)
+          }
+        }).enable()
+        const socket = subject.connect({ socket: raw, ca })
+        socket.resume()
+        try {
+          await closed(socket)
+        } finally {
+          hook.disable()
+        }
+        assert.strictEqual(acted, true)
+      })
+    }
 
     // node has what it needs for that from before anybody could change it.
     const answering = {
