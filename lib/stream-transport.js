@@ -15,9 +15,13 @@ const { EVENT } = require('./constants')
 const { ERR_EAGER_TLS_LEFTOVER_PLAINTEXT, ERR_STREAM_WRAP } =
   require('./errors')
 const {
-  kConnection, kDeliver, kPaused, kQueue, kRaw, kRawEnded, kResource,
+  kClogged, kConnection, kDeliver, kPaused, kQueue, kRaw, kRawEnded, kResource,
   kTlsSocket, kTransport
 } = require('./symbols')
+
+// Twice what the core lets one write amount to: more are its own answers, to
+// KeyUpdates, that the peer does not read.
+const UNREAD_ANSWERS_MAX = 524288
 
 /** Put on the raw socket as its push(). */
 function push (chunk, encoding) {
@@ -32,17 +36,32 @@ function push (chunk, encoding) {
     return false
   }
   receive(socket, this, chunk, encoding)
-  const more = socket[kConnection] !== null && !socket[kPaused]
+  const more = mayRead(socket, this)
   // As push() does: ask for more when this one is dealt with.
   if (more) process.nextTick(readMore, socket, this)
   return more
 }
 
+/**
+ * Whether what the peer sends is wanted. One that asks for answers and does not
+ * take them is not listened to until it does: they would fill the memory.
+ */
+function mayRead (socket, raw) {
+  if (socket[kConnection] === null || socket[kPaused]) return false
+  socket[kClogged] = raw.writableLength > UNREAD_ANSWERS_MAX
+  return !socket[kClogged]
+}
+
 function readMore (socket, raw) {
-  if (socket[kConnection] !== null && !socket[kPaused] && !raw.destroyed &&
-      !socket[kRawEnded]) {
-    raw.read(0)
-  }
+  if (mayRead(socket, raw) && !raw.destroyed && !socket[kRawEnded]) raw.read(0)
+}
+
+/** Something was sent. */
+function unclog (socket) {
+  const raw = socket[kRaw]
+  if (!socket[kClogged] || raw === null || !mayRead(socket, raw)) return
+  if (raw.push === push) readMore(socket, raw)
+  else raw.resume?.()
 }
 
 /** Ciphertext as the Duplex gave it. */
@@ -139,7 +158,7 @@ function sendOutput (socket) {
   const output = socket[kConnection].takeOutput()
   // What was ended carries nothing any more.
   if (output !== undefined && !socket[kQueue].ended &&
-      !socket[kRaw].writableEnded) write(socket, output)
+      !socket[kRaw].writableEnded) write(socket, output, () => unclog(socket))
 }
 
 function write (socket, output, callback) {
@@ -155,8 +174,12 @@ function sendWritten (socket, queue) {
   if (output === undefined) return
   queue.wait()
   write(socket, output, (error) => {
-    if (error && !socket.destroyed) socket.destroy(error)
-    else queue.drain()
+    if (error && !socket.destroyed) {
+      socket.destroy(error)
+      return
+    }
+    unclog(socket)
+    queue.drain()
   })
 }
 
@@ -197,7 +220,7 @@ function hasHandle (raw) {
 function onData (socket, raw, chunk) {
   if (socket[kRawEnded]) return
   receive(socket, raw, chunk)
-  if (socket[kPaused]) raw.pause?.()
+  if (socket[kConnection] !== null && !mayRead(socket, raw)) raw.pause?.()
 }
 
 /** Old-style streams have no push() of their own. */
@@ -208,6 +231,7 @@ function attachByEvents (socket, raw) {
 }
 
 function attach (socket, raw) {
+  socket[kClogged] = false
   socket[kResource] = new AsyncResource('EAGERTLS')
   if (raw._readableState === undefined || typeof raw.push !== 'function') {
     attachByEvents(socket, raw)
@@ -235,7 +259,7 @@ function readStart (socket) {
   const raw = socket[kRaw]
   connection.readStart()
   if (raw.push === push) process.nextTick(readMore, socket, raw)
-  else raw.resume?.()
+  else if (mayRead(socket, raw)) raw.resume?.()
 }
 
 function readStop (socket) {

@@ -15,6 +15,7 @@ const kTimeout = Object.getOwnPropertySymbols(new net.Socket())
 module.exports = {
   kCiphertextRead: Symbol('bytes of ciphertext read'),
   kCiphertextWritten: Symbol('bytes of ciphertext written'),
+  kClogged: Symbol('the peer takes no answers'),
   kClosed: Symbol('raw socket has emitted close'),
   kConnection: Symbol('native connection'),
   kConnectOptions: Symbol('connect options'),
