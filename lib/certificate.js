@@ -51,6 +51,7 @@ function x509At (chain, index) {
   let issuer
   let known = false
   Object.defineProperty(certificate, 'issuerCertificate', {
+    __proto__: null,
     configurable: true,
     enumerable: false,
     get () {

@@ -182,6 +182,14 @@ const TABLE = {
     'Cannot issue SNI from a TLS server-side socket']
 }
 
+/** Descriptors inherit nothing: whatever somebody has put on Object.prototype,
+ * an error must come about. */
+function hide (object, name, value) {
+  Object.defineProperty(object, name, {
+    __proto__: null, configurable: true, enumerable: false, value, writable: true
+  })
+}
+
 /** One class of the table. Its instances pass for instances of Base. */
 function define (code, Base, message) {
   const format = typeof message === 'string' ? () => message : message
@@ -189,11 +197,8 @@ function define (code, Base, message) {
     constructor (...args) {
       super(format(...args))
       // The stack takes its first line from `name` when it is first read.
-      const hidden = { configurable: true, enumerable: false, writable: true }
-      Object.defineProperty(this, 'name', {
-        ...hidden, value: `${super.name} [${code}]`
-      })
-      Object.defineProperty(this, 'stack', { ...hidden, value: this.stack })
+      hide(this, 'name', `${super.name} [${code}]`)
+      hide(this, 'stack', this.stack)
       delete this.name
       this.code = code
     }

@@ -42,6 +42,12 @@ const overrides = {
   }
 }
 
+// They inherit nothing, whatever somebody puts on Object.prototype.
+const descriptors = Object.getOwnPropertyDescriptors(overrides)
+for (const descriptor of Object.values(descriptors)) {
+  Object.setPrototypeOf(descriptor, null)
+}
+
 // By the prototype of the handle, TCP's or Pipe's.
 const prototypes = new WeakMap()
 
@@ -52,7 +58,7 @@ function baseOf (handle) {
 function upgradedPrototype (base) {
   let prototype = prototypes.get(base)
   if (prototype === undefined) {
-    prototype = Object.create(base, Object.getOwnPropertyDescriptors(overrides))
+    prototype = Object.create(base, descriptors)
     prototypes.set(base, prototype)
     prototypes.set(prototype, prototype)
   }
