@@ -17,6 +17,7 @@ function hookGetSession (socket, note) {
   const { getSession } = socket
   if (typeof getSession !== 'function') return
   Object.defineProperty(socket, 'getSession', {
+    __proto__: null,
     configurable: true,
     enumerable: false,
     value: function () {

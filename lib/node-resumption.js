@@ -121,7 +121,7 @@ function examineSession (contextKey, options) {
  */
 function showCertificates (socket, { chain, selfSigned }) {
   const define = (name, value) => Object.defineProperty(socket, name, {
-    configurable: true, enumerable: false, value, writable: true
+    __proto__: null, configurable: true, enumerable: false, value, writable: true
   })
   define('getPeerCertificate', function getPeerCertificate (detailed) {
     return this._handle
