@@ -226,7 +226,7 @@ export const backendReason: string | null
 
 /** A message of the diagnostics channel `eager-tls:handshake`. */
 export interface HandshakeMessage {
-  servername: string | null | undefined
+  servername: string | null
   protocol: string | null
   cipher: string | null
   reused: boolean

@@ -130,6 +130,8 @@ class NodeConnection {
     clearTimeout(this.#timer)
     if (this.#ticket !== null) this.#settleTicket(socket, error)
     if (socket !== null) this.#rememberPeer(socket)
+    // What the raw socket failed with was told before.
+    if (socket === null) error ??= this.#options.socket?.errored ?? null
     publishHandshake(() => this.#describe(socket, error))
   }
 
@@ -183,14 +185,14 @@ class NodeConnection {
 
   #describe (socket, error) {
     return {
-      servername: this.#options.servername || undefined,
+      servername: this.#options.servername || null,
       protocol: socket?.getProtocol() ?? null,
       cipher: socket?.getCipher()?.name ?? null,
       reused: socket?.isSessionReused() ?? false,
       backend: 'node',
       transport: 'node',
       durationMs: performance.now() - this.#startedAt,
-      error: error ?? null
+      error
     }
   }
 }

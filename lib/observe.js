@@ -7,7 +7,7 @@
 
 const diagnostics = require('./diagnostics')
 const { binding, common } = require('./runtime')
-const { kTransport } = require('./symbols')
+const { kRaw, kTransport } = require('./symbols')
 
 const kStarted = Symbol('handshake started')
 
@@ -41,7 +41,8 @@ function handshakeDone (socket, error) {
     backend: 'native',
     transport: socket[kTransport]?.name ?? null,
     durationMs: performance.now() - (socket[kStarted] ?? performance.now()),
-    error: error ?? null
+    // What the raw socket failed with was told before.
+    error: error ?? socket[kRaw]?.errored ?? null
   }))
 }
 

@@ -3,12 +3,14 @@
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
 const { subscribe, unsubscribe } = require('node:diagnostics_channel')
+const net = require('node:net')
 const path = require('node:path')
 
 const diagnostics = require('../../lib/diagnostics')
 const {
   publishContext, publishHandshake, watchesContexts, watchesHandshakes
 } = diagnostics
+const { closedPort } = require('../support/closed-port')
 
 /** The messages of a channel while something is done. */
 function listen (name, action) {
@@ -56,6 +58,30 @@ describe('diagnostics', () => {
       { event: 'created', key }
     ])
   })
+
+  for (const [name, { connect }] of Object.entries({
+    'the package': require('../..'),
+    'the node backend': require('../../lib/node-backend')
+  })) {
+    it(`name the error of a raw socket that ends a handshake of ${name}`,
+      async () => {
+        const port = await closedPort()
+        const messages = []
+        const onMessage = (message) => messages.push(message)
+        subscribe('eager-tls:handshake', onMessage)
+        try {
+          const socket = connect({ socket: net.connect(port, '127.0.0.1') })
+          const errors = []
+          socket.on('error', (error) => errors.push(error))
+          await new Promise((resolve) => socket.once('close', resolve))
+          assert.deepEqual(errors.map(({ code }) => code), ['ECONNREFUSED'])
+          assert.deepEqual(messages.map(({ error }) => error), errors)
+          assert.equal(messages[0].servername, null)
+        } finally {
+          unsubscribe('eager-tls:handshake', onMessage)
+        }
+      })
+  }
 
   it('write to the terminal with NODE_DEBUG=eager-tls only', () => {
     const run = (NODE_DEBUG) => spawnSync(process.execPath, ['-e', `
