@@ -16,12 +16,23 @@ const { makeShadowTree } = require('./shadow-tree')
 
 const root = path.join(__dirname, '..')
 
-const { values } = parseArgs({
-  options: {
-    werror: { type: 'boolean', default: false },
-    sanitize: { type: 'string' }
+const values = readArguments()
+
+/** Ends the process if it is called in another way. */
+function readArguments () {
+  try {
+    return parseArgs({
+      options: {
+        werror: { type: 'boolean', default: false },
+        sanitize: { type: 'string' }
+      }
+    }).values
+  } catch (error) {
+    console.error(`build: ${error.message}; ` +
+      'there are --werror and --sanitize=address,undefined')
+    process.exit(2)
   }
-})
+}
 
 const args = [
   require.resolve('node-gyp/bin/node-gyp.js'), 'configure', 'build',

@@ -2,7 +2,7 @@
 
 // Makes the binary that the package brings for this platform:
 //
-//   node scripts/prebuild.js
+//   node scripts/prebuild.js [--verbose]
 //   -> prebuilds/<platform>-<arch>/eager-tls[.<libc>].node
 //
 // It is built in .prebuild, against the headers of the running node: that has
@@ -20,6 +20,12 @@ const { makeShadowTree } = require('./shadow-tree')
 
 const root = path.join(__dirname, '..')
 const oldest = engines.node.match(/\d+/)[0]
+
+const wrong = process.argv.slice(2).find((arg) => arg !== '--verbose')
+if (wrong !== undefined) {
+  console.error(`prebuild: unknown argument: ${wrong}; there is --verbose`)
+  process.exit(2)
+}
 
 if (process.versions.node.split('.')[0] !== oldest) {
   console.error(`prebuild: node ${oldest} is needed, this is ${process.version}`)
