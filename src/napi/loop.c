@@ -319,20 +319,24 @@ static int set_owner(struct connection *connection, napi_value owner) {
 int loop_attach(struct connection *connection, napi_value owner, int fd) {
   struct binding *binding = connection->binding;
   struct uv_loop_s *loop = NULL;
-  struct poll *poll = OPENSSL_zalloc(sizeof *poll);
+  struct poll *poll = NULL;
   int result = UV_ENOMEM;
+  /* Or it is about to be: this is a hook that runs in set_owner. */
+  if (connection->transport.fd != -1)
+    return UV_EALREADY;
+  poll = OPENSSL_zalloc(sizeof *poll);
   if (poll == NULL || napi_get_uv_event_loop(binding->env, &loop) != napi_ok)
     goto fail;
-  result =
-      connection->poll != NULL ? UV_EALREADY : set_owner(connection, owner);
-  if (result != 0)
-    goto fail;
+  /* Before any hook runs, which may close fd and open another by its number. */
   etls_error_init(&binding->error);
   if (etls_fd_transport_open(&connection->transport, fd, &binding->error) !=
       ETLS_OK) {
     result = binding->error.sys_errno == 0 ? UV_EIO : -binding->error.sys_errno;
     goto fail;
   }
+  result = set_owner(connection, owner);
+  if (result != 0)
+    goto fail;
   result = uv_poll_init(loop, &poll->handle, connection->transport.fd);
   if (result != 0)
     goto fail;
@@ -344,10 +348,8 @@ int loop_attach(struct connection *connection, napi_value owner, int fd) {
   binding->open_polls++;
   return 0;
 fail:
-  if (connection->poll == NULL) {
-    drop_owner(connection);
-    etls_fd_transport_close(&connection->transport);
-  }
+  drop_owner(connection);
+  etls_fd_transport_close(&connection->transport);
   OPENSSL_free(poll);
   return result;
 }

@@ -7,6 +7,7 @@
 
 const assert = require('node:assert')
 const { AsyncLocalStorage, createHook } = require('node:async_hooks')
+const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const net = require('node:net')
 
@@ -160,6 +161,35 @@ describe('from inside a callback', () => {
           hook.disable()
         }
         assert.strictEqual(acted, true)
+      })
+    }
+
+    if (subject.transport === 'fd') {
+      it('of an init hook of async_hooks, a descriptor with the number of the raw one is not taken for it', async () => {
+        const server = await peers.tlsServer(certs.server)
+        const raw = net.connect(server.port, '127.0.0.1')
+        let other
+        const hook = createHook({
+          init (id, type) {
+            if (type !== 'EAGERTLS' || other) return
+            const { fd } = raw._handle
+            raw._handle.close()
+            other = spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] })
+            assert.strictEqual(other.stdin._handle.fd, fd)
+          }
+        }).enable()
+        const socket = subject.connect({ socket: raw, ca })
+        try {
+          await secured(socket)
+        } finally {
+          hook.disable()
+          socket.destroy()
+        }
+        let heard = ''
+        other.stdout.on('data', (chunk) => { heard += chunk })
+        other.stdin.end()
+        await once(other, 'close')
+        assert.strictEqual(heard, '')
       })
     }
 
