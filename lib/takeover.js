@@ -192,8 +192,12 @@ function ready (socket, transport) {
 /** The raw socket's 'close' is noted even if all listeners were removed
  * before; those that come now stay. */
 function noteClose (raw, callback) {
+  const handle = raw._handle
   raw.once('close', () => {
     raw[kClosed] = true
+    // Node keeps both until its next full collection; not us with them.
+    raw[kTlsSocket] = null
+    if (handle?.[kTlsSocket]) handle[kTlsSocket] = undefined
     callback()
   })
 }
