@@ -360,7 +360,8 @@ void etls_engine_set_psk_cb(struct etls_engine *engine, etls_psk_cb cb,
  * Record what the callbacks of OpenSSL see, for take_*; off by default. Once
  * the keylog of one connection was wanted, OpenSSL writes out the secrets of
  * all that share its context, which takes it longer than all of SSL_new; only
- * that connection's are recorded.
+ * that connection's are recorded. As this changes the context, none of its
+ * engines may be in a handshake on another thread then.
  */
 void etls_engine_want_keylog(struct etls_engine *engine, bool want);
 void etls_engine_want_sessions(struct etls_engine *engine, bool want);
