@@ -93,9 +93,11 @@ napi_value error_of_connection(napi_env env, const struct etls_error *error) {
     return NULL;
   set_text(env, object, "library", error->library);
   set_text(env, object, "reason", error->reason);
-  set_text(env, object, "code",
-           error->ssl_code[0] != '\0' ? error->ssl_code
-                                      : "ERR_EAGER_TLS_INTERNAL");
+  set_text(env, object, "code", error->ssl_code);
+  /* What OpenSSL has no name for, such as an alert that nobody has defined, is
+   * no fault of ours. */
+  if (error->ssl_code[0] == '\0' && error->openssl == 0)
+    set_text(env, object, "code", "ERR_EAGER_TLS_INTERNAL");
   return object;
 }
 

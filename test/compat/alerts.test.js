@@ -100,6 +100,16 @@ describe('alerts and nonsense', () => {
         })
       }
 
+      if (subject.native) {
+        // Row "alerts that nobody knows" of docs/compat.md.
+        it('an alert that nobody knows is an error, but not of this package', async () => {
+          const error = await errorOf(Buffer.from([0x15, 3, 3, 0, 2, 2, 4]))
+          assert.strictEqual(error.code, undefined)
+          assert.strictEqual(error.library, 'SSL routines')
+          assert.match(error.message, /SSL alert number 4\b/)
+        })
+      }
+
       for (const [name, answer, reason] of nonsense) {
         it(`${name} is an error with code, library and reason`, async () => {
           assertTlsError(await errorOf(answer), reason)
