@@ -11,8 +11,9 @@
 const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const net = require('node:net')
+const { constants } = require('node:os')
 const { EVENT } = require('./constants')
-const { ERR_EAGER_TLS_LEFTOVER_PLAINTEXT, ERR_STREAM_WRAP } =
+const { ERR_EAGER_TLS_LEFTOVER_PLAINTEXT, ERR_STREAM_WRAP, errnoError } =
   require('./errors')
 const {
   kClogged, kConnection, kDeliver, kPaused, kQueue, kRaw, kRawEnded, kResource,
@@ -172,6 +173,11 @@ function write (socket, output, callback) {
 function sendWritten (socket, queue) {
   const output = socket[kConnection].takeOutput()
   if (output === undefined) return
+  // What the kernel would say.
+  if (hasHandle(socket[kRaw]) && socket[kRaw].writableEnded) {
+    socket.destroy(errnoError(-constants.errno.EPIPE, 'write'))
+    return
+  }
   queue.wait()
   write(socket, output, (error) => {
     if (error && !socket.destroyed) {

@@ -44,12 +44,13 @@ function closeRaw (socket, raw, emitClose) {
   if (!raw.destroyed) raw.destroy?.()
 }
 
-/** As in node, what was being written is called back first. */
-function emitClose (socket, written, hadError) {
+/** As in node, what was being written is called back first, and told only of
+ * errors of writes. */
+function emitClose (socket, written, error) {
   try {
-    written?.()
+    written?.(socket[kQueue].error ?? (error?.syscall === 'write' ? error : null))
   } finally {
-    socket.emit('close', hadError)
+    socket.emit('close', Boolean(error))
   }
 }
 
@@ -66,7 +67,7 @@ const methods = {
     closeConnection(this)
     this.ssl = null
     callback(error)
-    closeRaw(this, raw, () => emitClose(this, written, Boolean(error)))
+    closeRaw(this, raw, () => emitClose(this, written, error))
   },
 
   /** The raw socket is being destroyed, by us or by somebody else. */

@@ -397,18 +397,29 @@ function onFailure (socket, failure) {
     socket.destroy(pskError)
     return
   }
+  const queue = socket[kQueue]
+  if (queue.sending) {
+    socket._hadError = true
+    socket.destroy(errors.writeError(failure))
+    return
+  }
   if (socket._hadError) return
   socket._hadError = true
   socket[kTransport].sendLast(socket)
   if (!socket._secureEstablished) {
-    socket.destroy(socket[kQueue].pendingBytes > 0
-      ? errors.writeError(failure)
-      : failure)
+    socket.destroy(queue.pendingBytes > 0 ? errors.writeError(failure) : failure)
     return
   }
   socket._emitTLSError(failure)
-  // No more can be read of this connection.
-  if (socket[kConnection] !== null) onEnd(socket)
+  if (socket[kConnection] === null) return
+  // No more can be read of this connection, and what is being written will
+  // never be sent.
+  if (!queue.waiting) {
+    onEnd(socket)
+    return
+  }
+  queue.error = errors.writeError(failure)
+  socket.destroy()
 }
 
 proto._emitTLSError = function (error) {

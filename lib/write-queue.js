@@ -81,6 +81,10 @@ class WriteQueue {
   #ahead = 0
   #aheadBytes = 0
 
+  /** What the write under way is to be called back with at the end; null: the
+   * error that the socket is destroyed with, if that is of a write. */
+  error = null
+
   /** Bytes of plaintext that the core has taken. */
   bytesWritten = 0
 
@@ -96,6 +100,11 @@ class WriteQueue {
   /** Whether what this tick writes is yet to be sent. */
   get scheduled () {
     return this.#scheduled
+  }
+
+  /** Whether the core is being given something at this moment. */
+  get sending () {
+    return this.#sending
   }
 
   /** Whether FIN has been sent, or is to be when the output is gone. */
@@ -225,8 +234,8 @@ class WriteQueue {
       const queued = shared[SHARED.QUEUED]
       this.bytesWritten += taken
       if (shared[SHARED.EVENTS] & EVENT.ERROR) {
-        this.#sending = false
         socket[kDeliver](EVENT.ERROR)
+        this.#sending = false
         return
       }
       this.#rest = queued & QUEUED.REST ? remainder(list, taken) : null

@@ -132,7 +132,10 @@ static void settle(struct connection *connection, enum etls_status status,
   connection->blocked = false;
   if (connection->poll != NULL && !hold) {
     (void)loop_flush(connection);
-    connection->blocked = etls_engine_output(connection->engine, &data) > 0;
+    /* What could not be written is not acknowledged. */
+    connection->blocked =
+        etls_engine_output(connection->engine, &data) > 0 ||
+        (connection->write_errno != 0 && !connection->finishing);
   }
   if (status == ETLS_WANT_INPUT) /* in a renegotiation */
     connection->blocked = true;

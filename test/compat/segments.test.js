@@ -73,6 +73,41 @@ describe('a server', () => {
         assert.deepStrictEqual(seen,
           ['error ERR_SSL_WRONG_VERSION_NUMBER', 'end', 'finish'])
       })
+
+      it(`that sends what is no record, with ${maxVersion}, fails writes, too`, async () => {
+        const server = await segmentsServer(peers, { broken: 'this is no TLS' },
+          { maxVersion })
+        const socket = await secured(subject.connect({
+          socket: await connected(server), ca
+        }))
+        const errors = []
+        const told = new Promise((resolve) => socket.on('error', (error) => {
+          if (errors.push(error.code) === 1) socket.write('y', resolve)
+        }))
+        const gone = new Promise((resolve) => socket.once('close', resolve))
+        socket.resume().write('x')
+        assert.strictEqual((await told).code, 'EPROTO')
+        assert.strictEqual(await gone, true)
+        assert.deepStrictEqual(errors, ['ERR_SSL_WRONG_VERSION_NUMBER', 'EPROTO'])
+      })
+
+      it(`that sends what is no record, with ${maxVersion}, ends a write that waits`, async () => {
+        const server = await segmentsServer(peers,
+          { broken: 'this is no TLS', deaf: true }, { maxVersion })
+        const socket = await secured(subject.connect({
+          socket: await connected(server), ca
+        }))
+        const failed = once(socket, 'error')
+        const told = new Promise((resolve) => {
+          socket.write(Buffer.alloc(32 << 20), resolve)
+        })
+        socket.resume()
+        await failed
+        if (!subject.native) socket.destroy()
+        const error = await told
+        if (subject.native) assert.strictEqual(error.code, 'EPROTO')
+        if (!socket.closed) await once(socket, 'close')
+      })
     }
   })
 })
