@@ -256,6 +256,20 @@ function writeError (failure) {
 }
 
 /**
+ * What a write is called back with that was under way when its socket was
+ * destroyed.
+ *
+ * @param {boolean} secure
+ * @returns {Error | null} before Node 22, node does not tell
+ */
+function canceledError (secure) {
+  if (NODE_MAJOR < 22) return null
+  const error = errnoError(-constants.errno.ECANCELED, 'write')
+  if (!secure) error.message += ' Canceled because of SSL destruction'
+  return error
+}
+
+/**
  * The transport ended while the handshake was on its way.
  *
  * @param {object} options of the connection
@@ -301,6 +315,7 @@ module.exports = {
   bindingError,
   describeReceived,
   disconnectedError,
+  canceledError,
   errnoError,
   writeError
 }

@@ -46,9 +46,13 @@ function closeRaw (socket, raw, emitClose) {
 
 /** As in node, what was being written is called back first, and told only of
  * errors of writes. */
-function emitClose (socket, written, error) {
+function emitClose (socket, { callback, isWrite }, error) {
+  const told = socket[kQueue].error ??
+    (error?.syscall === 'write' ? error : null)
   try {
-    written?.(socket[kQueue].error ?? (error?.syscall === 'write' ? error : null))
+    callback?.(told ?? (isWrite
+      ? errors.canceledError(socket._secureEstablished)
+      : null))
   } finally {
     socket.emit('close', Boolean(error))
   }

@@ -302,8 +302,8 @@ class WriteQueue {
    * The socket is being destroyed: what this tick has written still goes out
    * if the transport takes it at once.
    *
-   * @returns {Function | null} the callback of what is under way, to be called
-   *   right before 'close', as node does
+   * @returns {{ callback: Function | null, isWrite: boolean }} the callback of
+   *   what is under way, to be called right before 'close', as node does
    */
   close () {
     const connection = this.#socket[kConnection]
@@ -319,10 +319,11 @@ class WriteQueue {
     this.#aheadBytes = 0
     this.#list = []
     this.#rest = null
+    const isWrite = this.#callback !== null && !this.#ended
     const callback = this.#callback ?? this.#final
     this.#callback = null
     this.#final = null
-    return callback
+    return { callback, isWrite }
   }
 }
 

@@ -47,6 +47,12 @@ describe('a server', () => {
     })
 
     for (const maxVersion of ['TLSv1.2', 'TLSv1.3']) {
+      // OpenSSL 3.5 looks at the type first, where the version means nothing.
+      const code = maxVersion === 'TLSv1.3' &&
+        !process.versions.openssl.startsWith('3.0.')
+        ? 'ERR_SSL_BAD_RECORD_TYPE'
+        : 'ERR_SSL_WRONG_VERSION_NUMBER'
+
       it(`that sends what is no record, with ${maxVersion}, is an error`, async () => {
         const server = await segmentsServer(peers, { broken: 'this is no TLS' },
           { maxVersion })
@@ -63,7 +69,7 @@ describe('a server', () => {
         await once(socket, 'error')
         if (!subject.native) {
           // It stays open, and nothing comes any more.
-          assert.deepStrictEqual(seen, ['error ERR_SSL_WRONG_VERSION_NUMBER'])
+          assert.deepStrictEqual(seen, [`error ${code}`])
           assert.strictEqual(socket.destroyed, false)
           socket.destroy()
           return
@@ -71,7 +77,7 @@ describe('a server', () => {
         // Row "errors after the handshake" of docs/compat.md.
         assert.strictEqual(await closed(socket), false)
         assert.deepStrictEqual(seen,
-          ['error ERR_SSL_WRONG_VERSION_NUMBER', 'end', 'finish'])
+          [`error ${code}`, 'end', 'finish'])
       })
 
       it(`that sends what is no record, with ${maxVersion}, fails writes, too`, async () => {
@@ -88,7 +94,7 @@ describe('a server', () => {
         socket.resume().write('x')
         assert.strictEqual((await told).code, 'EPROTO')
         assert.strictEqual(await gone, true)
-        assert.deepStrictEqual(errors, ['ERR_SSL_WRONG_VERSION_NUMBER', 'EPROTO'])
+        assert.deepStrictEqual(errors, [code, 'EPROTO'])
       })
 
       it(`that sends what is no record, with ${maxVersion}, ends a write that waits`, async () => {
