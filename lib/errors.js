@@ -259,13 +259,13 @@ function writeError (failure) {
  * What a write is called back with that was under way when its socket was
  * destroyed.
  *
- * @param {boolean} secure
+ * @param {boolean} encrypted and waiting for the transport
  * @returns {Error | null} before Node 22, node does not tell
  */
-function canceledError (secure) {
+function canceledError (encrypted) {
   if (NODE_MAJOR < 22) return null
   const error = errnoError(-constants.errno.ECANCELED, 'write')
-  if (!secure) error.message += ' Canceled because of SSL destruction'
+  if (!encrypted) error.message += ' Canceled because of SSL destruction'
   return error
 }
 

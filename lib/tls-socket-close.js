@@ -46,13 +46,11 @@ function closeRaw (socket, raw, emitClose) {
 
 /** As in node, what was being written is called back first, and told only of
  * errors of writes. */
-function emitClose (socket, { callback, isWrite }, error) {
+function emitClose (socket, { callback, isWrite, waited }, error) {
   const told = socket[kQueue].error ??
     (error?.syscall === 'write' ? error : null)
   try {
-    callback?.(told ?? (isWrite
-      ? errors.canceledError(socket._secureEstablished)
-      : null))
+    callback?.(told ?? (isWrite ? errors.canceledError(waited) : null))
   } finally {
     socket.emit('close', Boolean(error))
   }

@@ -302,8 +302,9 @@ class WriteQueue {
    * The socket is being destroyed: what this tick has written still goes out
    * if the transport takes it at once.
    *
-   * @returns {{ callback: Function | null, isWrite: boolean }} the callback of
-   *   what is under way, to be called right before 'close', as node does
+   * @returns {{ callback: Function | null, isWrite: boolean, waited: boolean }}
+   *   the callback of what is under way, to be called right before 'close', as
+   *   node does; whether that waited for the transport
    */
   close () {
     const connection = this.#socket[kConnection]
@@ -323,7 +324,7 @@ class WriteQueue {
     const callback = this.#callback ?? this.#final
     this.#callback = null
     this.#final = null
-    return { callback, isWrite }
+    return { callback, isWrite, waited: this.#waiting }
   }
 }
 
