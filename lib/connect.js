@@ -148,7 +148,9 @@ function connect (...args) {
 }
 
 function start (socket, options, callback) {
-  socket[kConnectOptions] = options
+  // Not _tlsOptions itself, which whoever has the socket could change before the
+  // peer is verified.
+  socket[kConnectOptions] = { ...options }
   if (callback) socket.once('secureConnect', callback)
   if (options.session) socket.setSession(options.session)
   startTimers(socket, options)

@@ -34,7 +34,7 @@ function useSessions (socket, connection, options) {
   const raw = socket[kRaw]
   if (!mayResume(options, raw)) return
   const key = peerKey(options, remoteEnd(raw, connection, options),
-    connection.servername(), socket._tlsOptions.ALPNProtocols)
+    connection.servername(), options.ALPNProtocols)
   // An explicit session wins over the store.
   connection.useStore(key, !options.session)
 }

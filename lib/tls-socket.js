@@ -190,7 +190,7 @@ proto[kDeliver] = function (events) {
   this._unrefTimer()
   queue.hold()
   // Of an unverified peer nothing is ever delivered.
-  if (events === EVENT.DATA && this[kState] === SECURE) {
+  if (events === EVENT.DATA && this[kVerified]) {
     guard(this, connection, onData, chunk)
   } else {
     deliverEach(this, connection, events, chunk, failure)
@@ -206,7 +206,7 @@ function deliverEach (socket, connection, events, chunk, failure) {
     insistOnVerification(socket, connection)
   }
   if (events & EVENT.SESSION) guard(socket, connection, onSessions, connection)
-  if (chunk !== null && socket[kState] === SECURE) {
+  if (chunk !== null && socket[kVerified]) {
     guard(socket, connection, onData, chunk)
   }
   if (events & EVENT.DRAIN) guard(socket, connection, onDrain)

@@ -79,6 +79,15 @@ describe('verification of', () => {
       }
     })
 
+    it('a peer is as strict as it was when connect() was called', async () => {
+      const server = await peers.tlsServer(certs.fromOther)
+      const socket = subject.connect({ socket: await connected(server), ca })
+      socket._tlsOptions.rejectUnauthorized = false
+      socket._tlsOptions.checkServerIdentity = () => undefined
+      assert.strictEqual((await failure(socket)).code, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE')
+      assert.strictEqual(socket.authorized, false)
+    })
+
     it('a context in `credentials` takes the place of no option', async () => {
       const server = await peers.tlsServer(certs.fromOther)
       const loose = subject.tls.createSecureContext({ ca: certs.otherCa })
