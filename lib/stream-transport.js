@@ -43,6 +43,13 @@ function push (chunk, encoding) {
   return more
 }
 
+/** Put on a net.Socket as its end(): as in node, what the TLS socket was given
+ * before goes first. */
+function end (...args) {
+  this[kTlsSocket]?.[kQueue].flush()
+  return Object.getPrototypeOf(this).end.apply(this, args)
+}
+
 /**
  * Whether what the peer sends is wanted. One that asks for answers and does not
  * take them is not listened to until it does: they would fill the memory.
@@ -243,6 +250,7 @@ function attach (socket, raw) {
     attachByEvents(socket, raw)
   } else {
     raw.push = push
+    if (hasHandle(raw) && !Object.hasOwn(raw, 'end')) raw.end = end
   }
 }
 

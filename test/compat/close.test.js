@@ -54,6 +54,17 @@ describe('close, end and half-open', () => {
       assert.deepStrictEqual(events.slice(-2), ['raw.close(false)', 'tls.close(false)'])
     })
 
+    it('end() of the raw socket right behind a write sends that first', async () => {
+      const server = await peers.tlsServer(certs.server, (socket, peer) =>
+        socket.once('data', (data) => peer.report(String(data))))
+      const raw = await connected(server)
+      const socket = await secure(raw)
+      socket.on('error', () => {}).write('last words')
+      raw.end()
+      assert.strictEqual(await server.next('report'), 'last words')
+      socket.destroy()
+    })
+
     it('the end is the same whether upgraded before or after the raw socket connected', async () => {
       const server = await peers.tlsServer(certs.server, (socket) => socket.resume().end('bye'))
       const tlsEvents = (events) => events.filter((event) =>
