@@ -132,7 +132,8 @@ async function main () {
     ...Object.entries(contenders).map(([name, { about }]) => [`\`${name}\``, about])
   ]).replace('---:', '---'))
   parts.push('## What was wanted, and what came out',
-    'Of `eager-fd`. The aims were set for Node 20. Bold: not reached.', figuresTable(cases, majorsOf(cases)))
+    'Of `eager-fd`. The aims were set for Node 20. Bold: not reached.',
+    figuresTable(cases, majorsOf(cases)))
   parts.push('## Where it is not ahead', behind(cases, majorsOf(cases)))
   if (fs.existsSync(notes)) parts.push(fs.readFileSync(notes, 'utf8').trim())
   parts.push('## Results')

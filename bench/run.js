@@ -1,8 +1,9 @@
 'use strict'
 
-// All measurements, or some of them. The samples go to bench/results as JSON, one file per case and version of
-// Node; a run of some contenders only goes to a file of its own, which
-// `npm run bench:report` does not read.
+// All measurements, or some of them; `--help` lists the options. The samples go
+// to bench/results as JSON, one file per case and version of Node; a run of some
+// contenders only goes to a file of its own, which `npm run bench:report` does
+// not read.
 
 const fs = require('node:fs')
 const path = require('node:path')

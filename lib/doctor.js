@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The command line. `npx eager-tls doctor`: what a user needs to know, or to report, when
- * something is not as it should be.
+ * The command line. `npx eager-tls doctor`: what a user needs to know, or to
+ * report, when something is not as it should be.
  */
 
 const { existsSync, readdirSync } = require('node:fs')

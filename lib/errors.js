@@ -313,9 +313,9 @@ module.exports = {
   ...classes,
   abortError,
   bindingError,
+  canceledError,
   describeReceived,
   disconnectedError,
-  canceledError,
   errnoError,
   writeError
 }

@@ -34,13 +34,13 @@ function clearTimers (socket) {
 }
 
 /** The raw socket closes first, then ours does. */
-function closeRaw (socket, raw, emitClose) {
+function closeRaw (raw, callback) {
   if (raw === null || raw[kClosed]) {
-    process.nextTick(emitClose)
+    process.nextTick(callback)
     return
   }
-  if (raw instanceof net.Socket) noteClose(raw, emitClose)
-  else setImmediate(emitClose)
+  if (raw instanceof net.Socket) noteClose(raw, callback)
+  else setImmediate(callback)
   if (!raw.destroyed) raw.destroy?.()
 }
 
@@ -69,7 +69,7 @@ const methods = {
     closeConnection(this)
     this.ssl = null
     callback(error)
-    closeRaw(this, raw, () => emitClose(this, written, error))
+    closeRaw(raw, () => emitClose(this, written, error))
   },
 
   /** The raw socket is being destroyed, by us or by somebody else. */

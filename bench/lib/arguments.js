@@ -29,7 +29,7 @@ function positive (name, value) {
 
 /** @throws {Error} unless it is a name in the table */
 function oneOf (name, value, table) {
-  if (Object.hasOwn(table, value)) return value
+  if (Object.hasOwn(table, value)) return
   throw new Error(`--${name} ${value}: there are ${Object.keys(table).join(', ')}`)
 }
 

@@ -1,12 +1,10 @@
 'use strict'
 
 const { EventEmitter } = require('node:events')
-const { EVENT } = require('../../lib/constants')
+const { ENCODING, EVENT } = require('../../lib/constants')
 const { flattenContextOptions } = require('../../lib/options')
 const { takePlaintext } = require('../../lib/plaintext')
 const { binding } = require('../../lib/runtime')
-
-const ENCODING_BUFFER = 0
 
 /**
  * The native core with as little on top as the cases can do with: no streams, no
@@ -51,7 +49,7 @@ class BareSocket extends EventEmitter {
   }
 
   isSessionReused () { return this.#connection.sessionReused() }
-  write (chunk) { this.#connection.write(chunk, ENCODING_BUFFER) }
+  write (chunk) { this.#connection.write(chunk, ENCODING.BUFFER) }
   end () { this.#connection.shutdown() }
   resume () {}
 }
