@@ -56,15 +56,8 @@ class TLSSocket extends net.Socket {
     validateArguments(raw, options)
     const connection = createConnection(options, contextFields)
     try {
-      // The last three are what net.Socket sets in its copy of the options:
-      // V8 would make new maps for each socket there if they were not in it.
-      super({
-        allowHalfOpen: raw ? raw.allowHalfOpen : options.allowHalfOpen,
-        highWaterMark: options.highWaterMark,
-        emitClose: false,
-        autoDestroy: true,
-        decodeStrings: false
-      })
+      super(streamOptions(options))
+      this.allowHalfOpen = Boolean((raw ?? options).allowHalfOpen)
       initialise(this, raw, options, connection, contextFields !== undefined)
       // Not net.Socket's option, which would act before all is complete.
       if (options.signal) addAbortSignal(options.signal, this)
@@ -75,6 +68,15 @@ class TLSSocket extends net.Socket {
   }
 }
 Object.setPrototypeOf(TLSSocket.prototype, tls.TLSSocket.prototype)
+
+/**
+ * What net.Socket is to know, mostly nothing. It copies its options and adds to
+ * the copy; for options of a second shape V8 makes new maps each time on Node
+ * 20, from then on for all net.Sockets of the process.
+ */
+function streamOptions ({ highWaterMark }) {
+  return highWaterMark === undefined ? undefined : { highWaterMark }
+}
 
 /** Before anything is taken over. */
 function validateArguments (raw, { signal }) {

@@ -15,22 +15,21 @@
 const tls = require('node:tls')
 
 function nodeOwn ({ tls: options }) {
-  return (socket, more) => tls.connect({ ...options, ...more, socket })
+  return (socket, more) => tls.connect(Object.assign({ socket }, options, more))
 }
 
 function nodeShared ({ tls: options }) {
   const secureContext = tls.createSecureContext(options)
   return (socket, more) =>
-    tls.connect({ ...options, ...more, secureContext, socket })
+    tls.connect(Object.assign({ socket, secureContext }, options, more))
 }
 
 function nodeSharedSessions ({ tls: options, resume }) {
   const secureContext = tls.createSecureContext(options)
   let session
   return (socket, more) => {
-    const secure = tls.connect({
-      ...options, ...more, secureContext, socket, session
-    })
+    const secure = tls.connect(Object.assign(
+      { socket, secureContext, session }, options, more))
     if (resume) secure.once('session', (ticket) => { session = ticket })
     return secure
   }
@@ -44,7 +43,7 @@ function eager (transport) {
     if (backend !== wanted) throw new Error(`the backend is '${backend}'`)
     const own = { transport, sessionReuse: resume }
     if (singleUse) own.singleUse = true
-    return (socket, more) => connect({ ...options, ...own, ...more, socket })
+    return (socket, more) => connect(Object.assign({ socket }, options, own, more))
   }
 }
 
