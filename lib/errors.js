@@ -259,11 +259,14 @@ function writeError (failure) {
  * What a write is called back with that was under way when its socket was
  * destroyed.
  *
- * @param {boolean} encrypted and waiting for the transport
+ * @param {object} written of WriteQueue's close()
+ * @param {boolean} isSecured the handshake was complete
  * @returns {Error | null} before Node 22, node does not tell
  */
-function canceledError (encrypted) {
+function canceledError ({ encrypted, open }, isSecured) {
   if (NODE_MAJOR < 22) return null
+  // Node encrypts it, for a socket that is closed already.
+  if (isSecured && !open) return errnoError(-constants.errno.EBADF, 'write')
   const error = errnoError(-constants.errno.ECANCELED, 'write')
   if (!encrypted) error.message += ' Canceled because of SSL destruction'
   return error

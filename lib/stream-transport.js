@@ -188,7 +188,7 @@ function sendWritten (socket, queue) {
   queue.wait()
   write(socket, output, (error) => {
     if (error && !socket.destroyed) {
-      socket.destroy(error)
+      queue.fail(error)
       return
     }
     unclog(socket)
@@ -197,8 +197,15 @@ function sendWritten (socket, queue) {
 }
 
 function sendLast (socket) {
+  const raw = socket[kRaw]
   const output = socket[kConnection].takeOutput()
-  if (output !== undefined && !socket[kQueue].ended) write(socket, output)
+  if (output === undefined || socket[kQueue].ended || raw.writableEnded) return
+  if (!raw.destroyed) {
+    write(socket, output)
+  } else if (hasHandle(raw) && !(raw.writableLength > 0)) {
+    // It is being destroyed, but its handle still takes what it can.
+    net.Socket.prototype._write.call(raw, output, 'buffer', () => {})
+  }
 }
 
 /** close_notify, and the end of the Duplex behind it. */

@@ -52,7 +52,9 @@ function destroyRaw (error, callback) {
   if (socket && isHandleError(error) && stream.hasHandle(this) &&
       !socket.destroyed) {
     original.call(this, null, () => callback(null))
-    socket.destroy(error)
+    // Whoever was told of a failed connection need not hear that its alert
+    // could not be sent.
+    socket.destroy(socket._hadError ? null : error)
     return
   }
   socket?.[kRawClosing](error)

@@ -6,6 +6,7 @@
  */
 
 const net = require('node:net')
+const { constants } = require('node:os')
 const errors = require('./errors')
 const observe = require('./observe')
 const { watchIdleContexts } = require('./runtime')
@@ -44,31 +45,76 @@ function closeRaw (raw, callback) {
   if (!raw.destroyed) raw.destroy?.()
 }
 
-/** As in node, what was being written is called back first, and told only of
- * errors of writes. */
-function emitClose (socket, { callback, isWrite, waited }, error) {
-  const told = socket[kQueue].error ??
-    (error?.syscall === 'write' ? error : null)
+/**
+ * What the write under way is called back with: as in node, it is told only of
+ * errors of writes.
+ */
+function outcomeOf (socket, written, error) {
+  if (written.sent) return null
+  if (socket[kQueue].error !== null) return socket[kQueue].error
+  if (error?.syscall === 'write') return error
+  if (written.connecting) return new errors.ERR_SOCKET_CLOSED_BEFORE_CONNECTION()
+  return errors.canceledError(written, socket._secureEstablished)
+}
+
+/** As in node, right behind 'error', unless the handshake is not complete: then
+ * the raw socket closes first. */
+function callBack (socket, written, error) {
+  if (!written.isWrite) return
+  written.outcome = outcomeOf(socket, written, error)
+  if (!socket._secureEstablished) return
+  process.nextTick(written.callback, written.outcome)
+  written.callback = null
+}
+
+function emitClose (socket, { callback, connecting, outcome }, error) {
+  // As in node: a write that waits for the connection is told of its end by
+  // 'close'.
+  if (connecting) {
+    try {
+      socket.emit('close', Boolean(error))
+    } finally {
+      callback?.(outcome)
+    }
+    return
+  }
   try {
-    callback?.(told ?? (isWrite ? errors.canceledError(waited) : null))
+    callback?.(outcome)
   } finally {
     socket.emit('close', Boolean(error))
   }
+}
+
+/** The raw socket goes first: what was written until now still does, and what
+ * it can take no more has failed. */
+function loseRaw (socket) {
+  const queue = socket[kQueue]
+  if (socket[kConnection] !== null && (queue.ended || socket[kState] === SECURE)) {
+    const { callback, isWrite, sent } = queue.close()
+    const error = isWrite && !sent
+      ? errors.errnoError(-constants.errno.ECANCELED, 'write')
+      : null
+    // Behind an error of the raw socket, which is still to be told.
+    if (callback !== null) process.nextTick(process.nextTick, callback, error)
+  }
+  closeConnection(socket)
 }
 
 const methods = {
   _destroy (error, callback) {
     const raw = this[kRaw]
     const wasSecure = this[kState] === SECURE
+    const written = this[kQueue].close()
+    written.connecting = this.connecting && written.isWrite
     this.connecting = false
     if (this[kState] === HANDSHAKE) observe.handshakeDone(this, error)
     clearTimers(this)
-    const written = this[kQueue].close()
     // A Finished that has waited for company.
     if (wasSecure && this[kConnection] !== null) this[kTransport].sendLast(this)
     closeConnection(this)
     this.ssl = null
     callback(error)
+    callBack(this, written, error)
     closeRaw(raw, () => emitClose(this, written, error))
   },
 
@@ -83,7 +129,7 @@ const methods = {
       noteClose(raw, () => {})
       return
     }
-    if (this[kRaw] === raw) closeConnection(this)
+    if (this[kRaw] === raw) loseRaw(this)
     noteClose(raw, () => this.destroy())
   },
 

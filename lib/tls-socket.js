@@ -13,6 +13,7 @@
  */
 
 const net = require('node:net')
+const { constants } = require('node:os')
 const { addAbortSignal } = require('node:stream')
 const tls = require('node:tls')
 const { createConnection, findFallback, nodeTLSSocket } =
@@ -203,11 +204,13 @@ proto[kDeliver] = function (events) {
 function deliverEach (socket, connection, events, chunk, failure) {
   if (events & EVENT.KEYLOG) guard(socket, connection, emitKeylog, connection)
   if (events & EVENT.OCSP) guard(socket, connection, emitOcsp, connection)
+  // Before TLS 1.3 sessions come with the handshake, and wait for its end.
+  if (events & EVENT.HANDSHAKE) socket[kVerified] = false
+  if (events & EVENT.SESSION) guard(socket, connection, onSessions, connection)
   if (events & EVENT.HANDSHAKE) {
     guard(socket, connection, onHandshake)
     insistOnVerification(socket, connection)
   }
-  if (events & EVENT.SESSION) guard(socket, connection, onSessions, connection)
   if (chunk !== null && socket[kVerified]) {
     guard(socket, connection, onData, chunk)
   }
@@ -266,7 +269,6 @@ function onDrain (socket) {
  * verification.
  */
 function onHandshake (socket) {
-  socket[kVerified] = false
   socket.prependOnceListener('secure', onSecureEvent)
   socket.emit('secure')
 }
@@ -314,7 +316,7 @@ function onSessions (socket, connection) {
     if (der === undefined) return
     const session = wrapSession(der, socket[kConnectOptions])
     // As in node: the last one before secureConnect is the one that is told.
-    if (socket[kState] === SECURE) emitGuarded(socket, 'session', session)
+    if (socket[kVerified]) emitGuarded(socket, 'session', session)
     else socket[kSessions] = [session]
   }
 }
@@ -390,8 +392,11 @@ function onDisconnect () {
 }
 
 function onFailure (socket, failure) {
+  const queue = socket[kQueue]
   if (Array.isArray(failure)) {
-    socket.destroy(errors.errnoError(...failure))
+    const error = errors.errnoError(...failure)
+    if (error.syscall === 'write') queue.fail(error)
+    else socket.destroy(error)
     return
   }
   const { pskError } = socket[kConnection]
@@ -399,17 +404,17 @@ function onFailure (socket, failure) {
     socket.destroy(pskError)
     return
   }
-  const queue = socket[kQueue]
   if (queue.sending) {
     socket._hadError = true
-    socket.destroy(errors.writeError(failure))
+    queue.fail(errors.writeError(failure))
     return
   }
   if (socket._hadError) return
   socket._hadError = true
   socket[kTransport].sendLast(socket)
   if (!socket._secureEstablished) {
-    socket.destroy(queue.pendingBytes > 0 ? errors.writeError(failure) : failure)
+    if (queue.pendingBytes > 0) queue.fail(errors.writeError(failure))
+    else socket.destroy(failure)
     return
   }
   socket._emitTLSError(failure)
@@ -456,7 +461,7 @@ proto._writev = function (entries, callback) {
 
 function isOpenForWriting (socket, callback) {
   if (socket[kConnection] === null) {
-    callback(new errors.ERR_SOCKET_CLOSED())
+    callback(errors.errnoError(-constants.errno.EBADF, 'write'))
     return false
   }
   socket._unrefTimer()

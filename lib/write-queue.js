@@ -248,6 +248,25 @@ class WriteQueue {
     if (!this.#waiting && socket[kConnection] !== null) this.#settle()
   }
 
+  /**
+   * The write under way has failed. As in node, it is the stream that destroys
+   * the socket with that, after it has called back.
+   */
+  fail (error) {
+    const socket = this.#socket
+    const callback = this.#callback
+    if (callback === null || this.#ended) {
+      socket.destroy(error)
+      return
+    }
+    this.#callback = null
+    try {
+      callback(error)
+    } finally {
+      socket.destroy(error)
+    }
+  }
+
   /** The transport cannot take more until it calls drain(). */
   wait () {
     this.#waiting = true
@@ -302,17 +321,20 @@ class WriteQueue {
    * The socket is being destroyed: what this tick has written still goes out
    * if the transport takes it at once.
    *
-   * @returns {{ callback: Function | null, isWrite: boolean, waited: boolean }}
-   *   the callback of what is under way, to be called right before 'close', as
-   *   node does; whether that waited for the transport
+   * @returns {object} `callback`: of what is under way, or null; `isWrite`:
+   *   whether that is a write; `outcome`: what to call back with; `sent`: the
+   *   core has taken all of it; `encrypted`: and waits for the transport;
+   *   `open`: the connection was secure
    */
   close () {
+    let sent = false
     const connection = this.#socket[kConnection]
     if (this.#scheduled && this.#open && !this.#waiting &&
         this.#list.length > 0 && connection !== null) {
       const list = this.#list
       this.#list = []
       this.bytesWritten += connection.writev(list)
+      sent = shared[SHARED.QUEUED] === 0 && shared[SHARED.EVENTS] === 0
       this.#socket[kTransport].sendLast(this.#socket)
     }
     this.#unschedule()
@@ -324,7 +346,15 @@ class WriteQueue {
     const callback = this.#callback ?? this.#final
     this.#callback = null
     this.#final = null
-    return { callback, isWrite, waited: this.#waiting }
+    return {
+      callback,
+      connecting: false,
+      encrypted: this.#waiting,
+      isWrite,
+      open: this.#open,
+      outcome: null,
+      sent
+    }
   }
 }
 
