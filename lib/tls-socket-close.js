@@ -57,29 +57,38 @@ function outcomeOf (socket, written, error) {
   return errors.canceledError(written, socket._secureEstablished)
 }
 
-/** As in node, right behind 'error', unless the handshake is not complete: then
- * the raw socket closes first. */
-function callBack (socket, written, error) {
-  if (!written.isWrite) return
-  written.outcome = outcomeOf(socket, written, error)
-  if (!socket._secureEstablished) return
-  process.nextTick(written.callback, written.outcome)
+/** Once. */
+function callBack (written) {
+  const { callback, outcome } = written
   written.callback = null
+  callback?.(outcome)
 }
 
-function emitClose (socket, { callback, connecting, outcome }, error) {
+/**
+ * When node does it: for what was sent, in the next turn; for what the transport
+ * has not taken, right behind 'error'; for what waits for the handshake, when
+ * the raw socket has closed.
+ */
+function scheduleCallBack (socket, written) {
+  if (!socket._secureEstablished) return
+  const raw = socket[kRaw]
+  if (written.sent && raw !== null && !raw[kClosed]) setImmediate(callBack, written)
+  else process.nextTick(callBack, written)
+}
+
+function emitClose (socket, written, error) {
   // As in node: a write that waits for the connection is told of its end by
   // 'close'.
-  if (connecting) {
+  if (written.connecting) {
     try {
       socket.emit('close', Boolean(error))
     } finally {
-      callback?.(outcome)
+      callBack(written)
     }
     return
   }
   try {
-    callback?.(outcome)
+    callBack(written)
   } finally {
     socket.emit('close', Boolean(error))
   }
@@ -90,12 +99,17 @@ function emitClose (socket, { callback, connecting, outcome }, error) {
 function loseRaw (socket) {
   const queue = socket[kQueue]
   if (socket[kConnection] !== null && (queue.ended || socket[kState] === SECURE)) {
-    const { callback, isWrite, sent } = queue.close()
-    const error = isWrite && !sent
-      ? errors.errnoError(-constants.errno.ECANCELED, 'write')
-      : null
-    // Behind an error of the raw socket, which is still to be told.
-    if (callback !== null) process.nextTick(process.nextTick, callback, error)
+    const written = queue.close()
+    const { callback, isWrite, sent } = written
+    if (sent) {
+      setImmediate(callBack, written)
+    } else if (callback !== null) {
+      if (isWrite) {
+        written.outcome = errors.errnoError(-constants.errno.ECANCELED, 'write')
+      }
+      // Behind an error of the raw socket, which is still to be told.
+      process.nextTick(process.nextTick, callBack, written)
+    }
   }
   closeConnection(socket)
 }
@@ -114,7 +128,10 @@ const methods = {
     closeConnection(this)
     this.ssl = null
     callback(error)
-    callBack(this, written, error)
+    if (written.isWrite) {
+      written.outcome = outcomeOf(this, written, error)
+      scheduleCallBack(this, written)
+    }
     closeRaw(raw, () => emitClose(this, written, error))
   },
 
