@@ -66,7 +66,8 @@ const EVENT = Object.freeze({
   DRAIN: 64,
   ERROR: 128,
   MORE: 256,
-  SLAB: 512
+  SLAB: 512,
+  BEHIND: 1024
 })
 
 // enum shared_slot of src/napi/binding.h.

@@ -110,29 +110,28 @@ function deliver (socket, connection, events) {
     if (last !== 0) setImmediate(deliverLast, socket, connection, last)
     if (events !== last) socket[kDeliver](events & ~last)
     if (socket[kConnection] !== connection) return
-    if (!(events & EVENT.MORE) || socket[kPaused]) break
-    // What came with the handshake has a turn of its own, too: promises that
-    // wait for 'secureConnect' go on first.
+    // What came with the handshake waits, as in node, for the promises that
+    // wait for 'secureConnect'. So does the client's Finished, which then shares
+    // a segment with what they write: alone it would make Nagle's algorithm hold
+    // that back.
     if (events & EVENT.HANDSHAKE) {
-      setImmediate(deliverKept, socket, connection)
-      break
+      process.nextTick(afterTicks, socket, connection)
+      return
     }
+    if (!(events & EVENT.MORE) || socket[kPaused]) break
     events = connection.pump()
   }
-  // The client's Finished shares a segment with what is written once the
-  // promises that waited for 'secureConnect' go on: alone it would make Nagle's
-  // algorithm hold that back.
-  if (seen & EVENT.HANDSHAKE) setImmediate(sendLater, socket, connection)
-  else sendOutput(socket)
+  sendOutput(socket)
+}
+
+function afterTicks (socket, connection) {
+  queueMicrotask(() => process.nextTick(deliverKept, socket, connection))
 }
 
 function deliverKept (socket, connection) {
-  if (socket[kConnection] !== connection || socket[kPaused]) return
-  deliverAll(socket, connection, connection.pump())
-}
-
-function sendLater (socket, connection) {
-  if (socket[kConnection] === connection) sendOutput(socket)
+  if (socket[kConnection] !== connection) return
+  if (socket[kPaused]) sendOutput(socket)
+  else deliverAll(socket, connection, connection.pump())
 }
 
 function deliverLast (socket, connection, events) {

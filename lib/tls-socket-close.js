@@ -77,6 +77,10 @@ function scheduleCallBack (socket, written) {
 }
 
 function emitClose (socket, written, error) {
+  // Node has lost sight of it.
+  if (written.sent && written.callback !== null) {
+    written.outcome = errors.canceledError(written, true)
+  }
   // As in node: a write that waits for the connection is told of its end by
   // 'close'.
   if (written.connecting) {

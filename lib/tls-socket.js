@@ -189,6 +189,7 @@ proto[kDeliver] = function (events) {
   // First what the next call into the core may overwrite.
   const failure = events & EVENT.ERROR ? connection.takeError() : null
   const chunk = events & EVENT.DATA ? take(this) : null
+  const sessions = events & EVENT.BEHIND ? takeSessions(this, connection) : null
   const queue = this[kQueue]
   this._unrefTimer()
   queue.hold()
@@ -196,12 +197,12 @@ proto[kDeliver] = function (events) {
   if (events === EVENT.DATA && this[kVerified]) {
     guard(this, connection, onData, chunk)
   } else {
-    deliverEach(this, connection, events, chunk, failure)
+    deliverEach(this, connection, events, chunk, failure, sessions)
   }
   queue.release()
 }
 
-function deliverEach (socket, connection, events, chunk, failure) {
+function deliverEach (socket, connection, events, chunk, failure, sessions) {
   if (events & EVENT.KEYLOG) guard(socket, connection, emitKeylog, connection)
   if (events & EVENT.OCSP) guard(socket, connection, emitOcsp, connection)
   // Before TLS 1.3 sessions come with the handshake, and wait for its end.
@@ -213,6 +214,10 @@ function deliverEach (socket, connection, events, chunk, failure) {
   }
   if (chunk !== null && socket[kVerified]) {
     guard(socket, connection, onData, chunk)
+  }
+  // As in node, also if the data made somebody close the socket.
+  if (sessions !== null && socket[kVerified]) {
+    for (const session of sessions) emitGuarded(socket, 'session', session)
   }
   if (events & EVENT.DRAIN) guard(socket, connection, onDrain)
   if (events & EVENT.END) guard(socket, connection, onEnd)
@@ -310,15 +315,20 @@ function onSecure (socket, connection) {
 }
 
 function onSessions (socket, connection) {
-  for (;;) {
+  for (const session of takeSessions(socket, connection)) {
     if (socket[kConnection] !== connection) return
-    const der = connection.takeSession()
-    if (der === undefined) return
-    const session = wrapSession(der, socket[kConnectOptions])
     // As in node: the last one before secureConnect is the one that is told.
     if (socket[kVerified]) emitGuarded(socket, 'session', session)
     else socket[kSessions] = [session]
   }
+}
+
+function takeSessions (socket, connection) {
+  const sessions = []
+  for (let der; (der = connection.takeSession()) !== undefined;) {
+    sessions.push(wrapSession(der, socket[kConnectOptions]))
+  }
+  return sessions
 }
 
 /* ---- reading ----------------------------------------------------------- */

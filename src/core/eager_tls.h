@@ -459,7 +459,9 @@ enum {
   ETLS_RECORDED_KEYLOG = 1,
   ETLS_RECORDED_SESSION = 2,
   ETLS_RECORDED_OCSP = 4,
-  ETLS_RECORDED_HANDSHAKE = 8 /* a renegotiation is complete; told once */
+  ETLS_RECORDED_HANDSHAKE = 8, /* a renegotiation is complete; told once */
+  ETLS_RECORDED_BEHIND = 16    /* the sessions came behind plaintext of the last
+                                * read(); told once */
 };
 unsigned etls_engine_recorded(struct etls_engine *engine);
 /* Next recorded keylog line (with no newline), or NULL. Valid until the next

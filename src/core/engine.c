@@ -130,11 +130,16 @@ enum etls_status etls_engine_read(struct etls_engine *engine, uint8_t *dst,
   if (engine->state != ETLS_STATE_OPEN && engine->state != ETLS_STATE_SHUT_SENT)
     return ETLS_END;
   enum etls_status status = ETLS_OK;
+  bool had_sessions = engine->sessions != NULL;
   while (status == ETLS_OK && *n < cap) {
+    const size_t before = *n;
     size_t done = 0;
     enter(engine);
     status = leave(engine, SSL_read_ex(engine->ssl, dst + *n, cap - *n, &done));
     *n += done;
+    if (before > 0 && engine->sessions != NULL && !had_sessions)
+      engine->sessions_later = true;
+    had_sessions = engine->sessions != NULL;
   }
   /* SSL_MODE_RELEASE_BUFFERS forgets one: to take in a ticket, OpenSSL sets up
    * a write buffer, 16 KB that would stay until the next write. */

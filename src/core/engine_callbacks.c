@@ -202,6 +202,9 @@ unsigned etls_engine_recorded(struct etls_engine *engine) {
     bits |= ETLS_RECORDED_KEYLOG;
   if (engine->sessions != NULL)
     bits |= ETLS_RECORDED_SESSION;
+  if (engine->sessions_later)
+    bits |= ETLS_RECORDED_BEHIND;
+  engine->sessions_later = false;
   if (engine->ocsp_came)
     bits |= ETLS_RECORDED_OCSP;
   return bits;

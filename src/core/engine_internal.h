@@ -64,6 +64,7 @@ struct etls_engine {
   struct etls_keylog_line **keylog_end;
   struct etls_keylog_line *keylog_taken; /* lent to the taker */
   struct etls_session_list *sessions;    /* NULL: none recorded; for take */
+  bool sessions_later; /* behind plaintext, and recorded() has not told yet */
 
   etls_psk_cb psk_cb;
   void *psk_arg;

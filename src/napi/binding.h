@@ -37,7 +37,8 @@ enum connection_event {
   EVENT_DRAIN = 64,    /* output that had to wait is gone: write on */
   EVENT_ERROR = 128,   /* takeError() has it */
   EVENT_MORE = 256,    /* call pump() again */
-  EVENT_SLAB = 512     /* the slab is gone or full: setSlab(), then pump() */
+  EVENT_SLAB = 512,    /* the slab is gone or full: setSlab(), then pump() */
+  EVENT_BEHIND = 1024  /* EVENT_SESSION came behind EVENT_DATA */
 };
 
 /* Slots of the Int32Array that each environment shares with JavaScript. */

@@ -181,6 +181,8 @@ static uint32_t recorded(struct connection *connection) {
     events |= EVENT_OCSP;
   if ((bits & ETLS_RECORDED_HANDSHAKE) != 0)
     events |= EVENT_HANDSHAKE;
+  if ((bits & ETLS_RECORDED_BEHIND) != 0)
+    events |= EVENT_BEHIND;
   return events;
 }
 

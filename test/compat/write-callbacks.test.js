@@ -75,7 +75,7 @@ describe('writes of a socket that goes', () => {
           writes: { first: 'a' },
           act: (socket) => socket.destroy()
         }),
-        ['raw.close(false)', 'first ok', 'tls.close(false)'])
+        ['raw.close(false)', `first ${CANCELED}`, 'tls.close(false)'])
     })
 
     it("by destroy(error) are called back behind 'error'", async () => {
