@@ -38,11 +38,18 @@ function clearTimers (socket) {
 function closeRaw (raw, callback) {
   if (raw === null || raw[kClosed]) {
     process.nextTick(callback)
-    return
+  } else if (raw instanceof net.Socket) {
+    noteClose(raw, callback)
+    if (!raw.destroyed) raw.destroy()
+  } else {
+    setImmediate(callback)
   }
-  if (raw instanceof net.Socket) noteClose(raw, callback)
-  else setImmediate(callback)
-  if (!raw.destroyed) raw.destroy?.()
+}
+
+/** As in node, before 'error' is told: its own 'close' comes first then. */
+function closeDuplex (raw) {
+  if (raw === null || raw instanceof net.Socket || raw.destroyed) return
+  raw.destroy?.()
 }
 
 /**
@@ -131,12 +138,16 @@ const methods = {
     if (wasSecure && this[kConnection] !== null) this[kTransport].sendLast(this)
     closeConnection(this)
     this.ssl = null
-    callback(error)
-    if (written.isWrite) {
-      written.outcome = outcomeOf(this, written, error)
-      scheduleCallBack(this, written)
+    try {
+      closeDuplex(raw)
+    } finally {
+      callback(error)
+      if (written.isWrite) {
+        written.outcome = outcomeOf(this, written, error)
+        scheduleCallBack(this, written)
+      }
+      closeRaw(raw, () => emitClose(this, written, error))
     }
-    closeRaw(raw, () => emitClose(this, written, error))
   },
 
   /** The raw socket is being destroyed, by us or by somebody else. */

@@ -4,6 +4,7 @@
 
 const assert = require('node:assert')
 const net = require('node:net')
+const { Duplex } = require('node:stream')
 
 const certs = require('../support/certs')
 const { usePeers } = require('../support/peers')
@@ -31,6 +32,21 @@ async function settled (socket, next = (resolve) => setTimeout(resolve, 1)) {
   await secured(socket)
   await new Promise(next)
   return socket
+}
+
+/** A Duplex that closes without waiting for what is below. */
+function hastyDuplex (socket) {
+  const duplex = new Duplex({
+    read () {},
+    write (chunk, encoding, callback) { socket.write(chunk, callback) },
+    final (callback) { socket.end(callback) },
+    destroy (error, callback) {
+      socket.destroy()
+      callback(error)
+    }
+  })
+  socket.on('data', (chunk) => duplex.push(chunk))
+  return duplex
 }
 
 describe('writes of a socket that goes', () => {
@@ -89,6 +105,16 @@ describe('writes of a socket that goes', () => {
         await traceFrom(await connected(server), { ready, writes: large, act }),
         ['tls.error(MINE)', `large ${CANCELED}`, 'second MINE', 'raw.close(false)',
           'tls.close(true)'])
+    })
+
+    it("by destroy(error) over a Duplex closes that before 'error'", async () => {
+      const server = await peers.tlsServer(certs.server, 'hold')
+      for (const ready of [false, true]) {
+        const duplex = hastyDuplex(await connected(server))
+        const act = (socket) => socket.destroy(MINE)
+        assert.deepStrictEqual(await traceFrom(duplex, { ready, writes: {}, act }),
+          ['raw.close()', 'tls.error(MINE)', 'tls.close(true)'])
+      }
     })
 
     it('by a reset are called back in front of the close of the raw socket', async () => {
