@@ -97,6 +97,31 @@ describe('a server', () => {
         assert.deepStrictEqual(errors, [code, 'EPROTO'])
       })
 
+      const gone = {
+        'of a raw socket that was ended': [{}, (raw) => raw.end()],
+        'of a peer that is gone': [{ gone: true }, () => {}]
+      }
+      for (const [name, [script, act]] of Object.entries(gone)) {
+        it(`that sends what is no record, with ${maxVersion}, is one error ${name}`, async () => {
+          const server = await segmentsServer(peers,
+            { broken: 'this is no TLS', ...script }, { maxVersion })
+          const raw = await connected(server)
+          const socket = await secured(subject.connect({ socket: raw, ca }))
+          const errors = []
+          raw.on('error', (error) => errors.push(`raw ${error.code}`))
+          socket.on('error', (error) => errors.push(error.code))
+          await new Promise(setImmediate)
+          socket.resume().write('x')
+          act(raw)
+          await once(socket, 'error')
+          if (subject.native) await once(socket, 'close')
+          else for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+          socket.destroy()
+          // Row "one error, and none after close" of docs/compat.md.
+          assert.deepStrictEqual(subject.native ? errors : errors.slice(0, 1), [code])
+        })
+      }
+
       it(`that sends what is no record, with ${maxVersion}, ends a write that waits`, async () => {
         const server = await segmentsServer(peers,
           { broken: 'this is no TLS', deaf: true }, { maxVersion })

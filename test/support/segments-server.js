@@ -10,6 +10,7 @@ const certs = require('./certs')
  *   greeting  written when the handshake is done, in one segment with its end
  *   broken    sent in plain text in answer to the first data
  *   deaf      it reads no more from then on
+ *   gone      it resets the connection then
  * @param {object} [options] maxVersion
  * @returns {Promise<PeerServer>} reports `{ ended: true }` on the client's FIN
  */
@@ -17,7 +18,7 @@ function segmentsServer (peers, script, options = {}) {
   return peers.plainServer((socket, peer) => {
     const { Duplex } = peer.require('node:stream')
     const tls = peer.require('node:tls')
-    const { greeting, broken, deaf } = peer.options.script
+    const { greeting, broken, deaf, gone } = peer.options.script
     const below = new Duplex({
       read () {},
       write (chunk, encoding, callback) {
@@ -43,6 +44,7 @@ function segmentsServer (peers, script, options = {}) {
     secure.on('data', () => {
       if (broken) socket.write(broken)
       if (deaf) socket.pause()
+      if (gone) setImmediate(() => socket.resetAndDestroy())
     })
   }, { script, tls: { ...certs.server, ...options }, allowHalfOpen: true })
 }
