@@ -223,6 +223,27 @@ static void new_sessions_are_recorded(void **state) {
   }
 }
 
+static void sessions_tell_whether_they_came_behind_data(void **state) {
+  (void)state;
+  for (int before = 0; before < 2; before++) {
+    struct duo duo = duo_new(TLS1_3_VERSION);
+    SSL_CTX_set_num_tickets(duo.ctx, 0);
+    duo_again(&duo);
+    etls_engine_want_sessions(duo.engine, true);
+    tls_open(duo.engine, duo.peer);
+    if (before)
+      tls_peer_write(duo.peer, "before", 6);
+    assert_int_equal(SSL_new_session_ticket(duo.peer->ssl), 1);
+    tls_peer_write(duo.peer, "behind", 6); /* and the ticket in front of it */
+    tls_drain(duo.engine, duo.peer);
+    assert_int_equal(etls_engine_recorded(duo.engine),
+                     ETLS_RECORDED_SESSION |
+                         (before ? ETLS_RECORDED_BEHIND : 0));
+    assert_int_equal(etls_engine_recorded(duo.engine), ETLS_RECORDED_SESSION);
+    duo_free(&duo);
+  }
+}
+
 /* ---- PSK ------------------------------------------------------------------
  */
 
@@ -446,6 +467,7 @@ int main(void) {
       cmocka_unit_test(stapled_responses_are_taken_once),
       cmocka_unit_test(keylog_lines_are_recorded),
       cmocka_unit_test(new_sessions_are_recorded),
+      cmocka_unit_test(sessions_tell_whether_they_came_behind_data),
       cmocka_unit_test(pre_shared_keys_authenticate),
       cmocka_unit_test(connections_by_psk_leave_no_sessions),
       cmocka_unit_test(wrong_or_no_keys_fail),
