@@ -112,7 +112,7 @@ struct connection {
   bool stalled;    /* the kernel did not take all output */
   bool finishing;  /* SHUT_WR as soon as the output is gone */
   bool reset;      /* closed without waiting for anything */
-  bool farewell;   /* ... which is nothing but close_notify */
+  bool spoken;     /* what JavaScript wrote is in the output */
   int write_errno; /* sending failed so; told when all was read */
   bool emitting;   /* inside emit(): output is flushed after it */
   bool in_psk;     /* on OpenSSL's stack: close() is deferred */

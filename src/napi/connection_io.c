@@ -181,6 +181,7 @@ static napi_value write_one(napi_env env, napi_callback_info info) {
   }
   status = etls_engine_write(connection->engine, data, len, &consumed,
                              &connection->binding->error);
+  connection->spoken = connection->spoken || consumed > 0;
   settle(connection, status, true);
   return args_new_number(env, (double)consumed);
 }
@@ -260,6 +261,7 @@ static napi_value write_many(napi_env env, napi_callback_info info) {
       return NULL;
   }
   encrypt_gathered(&g);
+  connection->spoken = connection->spoken || g.consumed > 0;
   settle(connection, g.status, true);
   return args_new_number(env, (double)g.consumed);
 }
@@ -285,11 +287,9 @@ static napi_value take_output(napi_env env, napi_callback_info info) {
  * completed; on a descriptor, FIN follows */
 static napi_value shutdown_method(napi_env env, napi_callback_info info) {
   struct connection *connection = begin(env, info, NULL, 0);
-  const uint8_t *data = NULL;
   enum etls_status status;
   if (connection == NULL)
     return NULL;
-  connection->farewell = etls_engine_output(connection->engine, &data) == 0;
   status = connection->secured
                ? etls_engine_shutdown(connection->engine,
                                       &connection->binding->error)

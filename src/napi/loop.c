@@ -133,11 +133,13 @@ void loop_update(struct connection *connection) {
   set_events(connection, events);
 }
 
-/* The raw socket was shut down before: nobody misses our close_notify. */
-static bool is_unheard_farewell(const struct connection *connection,
-                                enum etls_status status,
-                                const struct etls_error *error) {
-  return status == ETLS_ERR_IO && connection->farewell &&
+/* The raw socket was shut down before, and what cannot be sent are the engine's
+ * own words: the rest of a handshake, an answer, close_notify. As in node, only
+ * writes fail; what the peer makes of it, reading tells. */
+static bool is_unheard(const struct connection *connection,
+                       enum etls_status status,
+                       const struct etls_error *error) {
+  return status == ETLS_ERR_IO && !connection->spoken &&
          error->sys_errno == EPIPE;
 }
 
@@ -155,13 +157,15 @@ static uint32_t flush(struct connection *connection) {
   status = etls_fd_transport_flush(&connection->transport, connection->engine,
                                    &error);
   connection->stalled = status == ETLS_WANT_OUTPUT;
-  if (is_unheard_farewell(connection, status, &error)) {
+  if (is_unheard(connection, status, &error)) {
     etls_engine_consume_output(connection->engine,
                                etls_engine_output(connection->engine, &data));
     status = ETLS_OK;
   } else if (status == ETLS_OK && connection->finishing) {
     status = etls_fd_transport_shut_write(&connection->transport, &error);
   }
+  if (status == ETLS_OK)
+    connection->spoken = false;
   if (status < 0) {
     /* The peer has closed. It may have said why, which is worth more: the
      * alert is read first, see report_write_error. */

@@ -54,6 +54,14 @@ describe('close, end and half-open', () => {
       assert.deepStrictEqual(events.slice(-2), ['raw.close(false)', 'tls.close(false)'])
     })
 
+    it('end() of the raw socket during the handshake is no error', async () => {
+      const server = await peers.tlsServer(certs.server)
+      const events = await upgradeTrace(await connected(server),
+        (socket, raw) => raw.end())
+      assert.deepStrictEqual(events.filter((event) => event.startsWith('tls.')),
+        ['tls.secureConnect', 'tls.secure', 'tls.end', 'tls.finish', 'tls.close(false)'])
+    })
+
     it('end() of the raw socket right behind a write sends that first', async () => {
       const server = await peers.tlsServer(certs.server, (socket, peer) =>
         socket.once('data', (data) => peer.report(String(data))))
