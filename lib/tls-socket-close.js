@@ -111,14 +111,11 @@ function loseRaw (socket) {
   const queue = socket[kQueue]
   if (socket[kConnection] !== null && (queue.ended || socket[kState] === SECURE)) {
     const written = queue.close()
-    const { callback, isWrite, sent } = written
-    if (sent) {
-      setImmediate(callBack, written)
-    } else if (callback !== null) {
-      if (isWrite) {
-        written.outcome = errors.errnoError(-constants.errno.ECANCELED, 'write')
-      }
-      // Behind an error of the raw socket, which is still to be told.
+    if (written.isWrite && !written.sent) {
+      written.outcome = errors.errnoError(-constants.errno.ECANCELED, 'write')
+    }
+    // Behind an error of the raw socket, which is still to be told.
+    if (written.callback !== null) {
       process.nextTick(process.nextTick, callBack, written)
     }
   }

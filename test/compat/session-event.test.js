@@ -29,7 +29,7 @@ describe("the event 'session'", () => {
       const socket = trace.watch('tls', connect({
         socket: await connected(server),
         ca,
-        ...(subject.native ? { sessionReuse: false } : {}),
+        ...(subject.kind === 'eager' ? { sessionReuse: false } : {}),
         ...options
       }))
       await act(socket)
@@ -63,7 +63,7 @@ describe("the event 'session'", () => {
       const socket = connect({
         socket: await connected(await greeting('TLSv1.2')),
         ca,
-        ...(subject.native ? { sessionReuse: false } : {})
+        ...(subject.kind === 'eager' ? { sessionReuse: false } : {})
       })
       socket.once('secureConnect', () => trace.watch('tls', socket))
       await take(socket, 7)
