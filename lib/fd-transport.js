@@ -6,6 +6,7 @@
  * its own handle, which must never read again.
  */
 
+const { afterPromises } = require('./after-promises')
 const { EVENT, SHARED } = require('./constants')
 const { binding } = require('./runtime')
 const {
@@ -136,16 +137,26 @@ function readStart (socket) {
 // The core has sent it before write() returned, or does after the callback.
 function sendWritten () {}
 
-/** close_notify, and FIN behind it. As in node, that is done later. */
+/** What waits, waits because the kernel takes no more. */
+function hasSent () {
+  return false
+}
+
+/**
+ * close_notify, and FIN behind it. As in node it is done later: before the next
+ * setImmediate() of whoever was told of an event, but behind promises.
+ */
 function finish (socket, queue) {
-  socket[kConnection].shutdown()
+  const isInCallback = socket[kConnection].shutdown()
   const queued = shared[SHARED.QUEUED]
   if (shared[SHARED.EVENTS] & EVENT.ERROR) {
     socket[kDeliver](EVENT.ERROR)
     return
   }
   queue.wait()
-  if (queued === 0) setImmediate(() => queue.drain())
+  if (queued !== 0) return
+  if (isInCallback) afterPromises(() => queue.drain())
+  else setImmediate(() => queue.drain())
 }
 
 module.exports = {
@@ -153,6 +164,7 @@ module.exports = {
   attach,
   findObstacle,
   finish,
+  hasSent,
   name: 'fd',
   readStart,
   readStop,

@@ -12,6 +12,7 @@ const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const net = require('node:net')
 const { constants } = require('node:os')
+const { afterPromises } = require('./after-promises')
 const { EVENT } = require('./constants')
 const { ERR_EAGER_TLS_LEFTOVER_PLAINTEXT, ERR_STREAM_WRAP, errnoError } =
   require('./errors')
@@ -115,17 +116,13 @@ function deliver (socket, connection, events) {
     // a segment with what they write: alone it would make Nagle's algorithm hold
     // that back.
     if (events & EVENT.HANDSHAKE) {
-      process.nextTick(afterTicks, socket, connection)
+      afterPromises(deliverKept, socket, connection)
       return
     }
     if (!(events & EVENT.MORE) || socket[kPaused]) break
     events = connection.pump()
   }
   sendOutput(socket)
-}
-
-function afterTicks (socket, connection) {
-  queueMicrotask(() => process.nextTick(deliverKept, socket, connection))
 }
 
 function deliverKept (socket, connection) {
@@ -193,6 +190,12 @@ function sendWritten (socket, queue) {
     unclog(socket)
     queue.drain()
   })
+}
+
+/** What waits may wait only for being called back. */
+function hasSent (socket) {
+  const raw = socket[kRaw]
+  return hasHandle(raw) && raw.writableLength === 0
 }
 
 function sendLast (socket) {
@@ -290,6 +293,7 @@ module.exports = {
   attach,
   finish,
   hasHandle,
+  hasSent,
   name: 'stream',
   readStart,
   readStop,

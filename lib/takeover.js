@@ -16,8 +16,8 @@ const fd = require('./fd-transport')
 const { counts } = require('./live-counts')
 const stream = require('./stream-transport')
 const {
-  kClosed, kConnection, kOwnsRaw, kRaw, kRawClosing, kReady, kTlsSocket,
-  kTransport
+  kClosed, kConnection, kOwnsRaw, kQueue, kRaw, kRawClosing, kReady,
+  kTlsSocket, kTransport
 } = require('./symbols')
 
 const kOriginal = Symbol('own _destroy')
@@ -51,11 +51,17 @@ function destroyRaw (error, callback) {
   // node takes the handle of a raw socket away.
   if (socket && isHandleError(error) && stream.hasHandle(this) &&
       !socket.destroyed) {
-    original.call(this, null, () => callback(null))
-    // Whoever was told of a failed connection need not hear that its alert
-    // could not be sent.
-    socket.destroy(socket._hadError ? null : error)
-    return
+    if (socket[kQueue].ended && error.syscall === 'write') {
+      // As in node, nobody misses our close_notify.
+      socket[kQueue].drain()
+      error = null
+    } else {
+      original.call(this, null, () => callback(null))
+      // Whoever was told of a failed connection need not hear that its alert
+      // could not be sent.
+      socket.destroy(socket._hadError ? null : error)
+      return
+    }
   }
   socket?.[kRawClosing](error)
   original.call(this, error, callback)

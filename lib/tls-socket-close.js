@@ -111,7 +111,8 @@ function loseRaw (socket) {
   const queue = socket[kQueue]
   if (socket[kConnection] !== null && (queue.ended || socket[kState] === SECURE)) {
     const written = queue.close()
-    if (written.isWrite && !written.sent) {
+    if (written.isWrite && !written.sent &&
+        !(written.encrypted && socket[kTransport].hasSent(socket))) {
       written.outcome = errors.errnoError(-constants.errno.ECANCELED, 'write')
     }
     // Behind an error of the raw socket, which is still to be told.

@@ -283,8 +283,9 @@ static napi_value take_output(napi_env env, napi_callback_info info) {
   return buffer;
 }
 
-/* shutdown(): queues close_notify, unless the handshake is still to be
- * completed; on a descriptor, FIN follows */
+/* shutdown() -> whether it was called from inside a callback of ours. Queues
+ * close_notify, unless the handshake is still to be completed; on a descriptor,
+ * FIN follows */
 static napi_value shutdown_method(napi_env env, napi_callback_info info) {
   struct connection *connection = begin(env, info, NULL, 0);
   enum etls_status status;
@@ -297,7 +298,7 @@ static napi_value shutdown_method(napi_env env, napi_callback_info info) {
   connection->finishing = true;
   /* END: in the middle of a renegotiation. There is no close_notify then. */
   settle(connection, status == ETLS_END ? ETLS_OK : status, false);
-  return NULL;
+  return args_new_bool(env, connection->emitting);
 }
 
 /* readStart(): plaintext is wanted; call pump() for what is there already */

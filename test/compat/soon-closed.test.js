@@ -1,0 +1,111 @@
+'use strict'
+
+/** What closes in the turn in which something else happens. */
+
+const assert = require('node:assert')
+const { spawnSync } = require('node:child_process')
+
+const certs = require('../support/certs')
+const { usePeers } = require('../support/peers')
+const { closed, connected, secured } = require('../support/sockets')
+const { eachSubject } = require('../support/subjects')
+const { traceOf } = require('../support/trace')
+
+const { ca } = certs
+
+describe('a close in the turn of something else', () => {
+  const peers = usePeers()
+
+  eachSubject((subject) => {
+    it("'end' is followed by 'finish' before a setImmediate() of its listener", async () => {
+      const server = await peers.tlsServer(certs.server, 'end')
+      const raw = await connected(server)
+      const events = await traceOf(subject, async ({ connect, trace }) => {
+        const socket = trace.watch('tls', connect({ socket: raw, ca }))
+        socket.on('end', () => {
+          setImmediate(() => {
+            trace.note('immediate')
+            socket.write('x', (error) => trace.note(error.code))
+          })
+        })
+        await trace.closed()
+      })
+      assert.deepStrictEqual(events, ['tls.secureConnect', 'tls.secure', 'tls.end',
+        'tls.finish', 'immediate', 'EPIPE', 'tls.close(false)'])
+    })
+
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3']) {
+      it(`the raw socket's, a tick after a write, leaves that as it is, with ${maxVersion}`, async () => {
+        const server = await peers.tlsServer({ ...certs.server, maxVersion }, (socket, peer) =>
+          socket.on('data', (data) => peer.report(String(data))))
+        const raw = await connected(server)
+        const events = await traceOf(subject, async ({ connect, trace }) => {
+          const socket = trace.watch('tls', connect({ socket: raw, ca }))
+          socket.on('secureConnect', () => {
+            socket.write('x', (error) => trace.note(`written ${error ?? ''}`))
+            process.nextTick(() => raw.destroy())
+          })
+          await trace.closed()
+        })
+        assert.strictEqual(await server.next('report'), 'x')
+        assert.deepStrictEqual(events.filter((event) => event !== 'tls.secure'),
+          ['tls.secureConnect', 'written ', 'tls.close(false)'])
+      })
+    }
+
+    // Row "closing soon after 'secureConnect'" of docs/compat.md.
+    it("a tick after 'secureConnect' tells the server of the handshake", async () => {
+      const server = await peers.tlsServer(certs.server)
+      const socket = await secured(subject.connect({ socket: await connected(server), ca }))
+      socket.destroy()
+      await closed(socket)
+      if (subject.native) await server.next('secure')
+      else assert.strictEqual((await server.next('clientError')).code, 'ECONNRESET')
+    })
+
+    it('a tick after a write sends what was written behind it, too', async () => {
+      const server = await peers.tlsServer({ ...certs.server, maxVersion: 'TLSv1.2' },
+        (socket, peer) => {
+          let all = ''
+          socket.on('data', (data) => { all += data })
+          socket.on('close', () => peer.report(all))
+        })
+      const socket = subject.connect({ socket: await connected(server), ca })
+      socket.on('secureConnect', () => {
+        socket.write('one')
+        process.nextTick(() => {
+          socket.write('two')
+          socket.destroy()
+        })
+      })
+      assert.strictEqual(await server.next('report'), subject.native ? 'onetwo' : 'one')
+    })
+
+    // Row "resets right behind data" of docs/compat.md.
+    it("the peer's, by a reset right behind data, is an error", async () => {
+      const server = await peers.tlsServer(certs.server, (socket, peer) => {
+        const control = peer.require('node:net').createServer((asker) => {
+          control.close()
+          socket.write('last words', () => {
+            socket._parent.resetAndDestroy()
+            asker.end()
+          })
+        })
+        control.listen(0, '127.0.0.1', () => peer.report(control.address().port))
+      })
+      const raw = await connected(server)
+      const events = await traceOf(subject, async ({ connect, trace }) => {
+        const socket = trace.watch('tls', connect({ socket: raw, ca }))
+        await secured(socket)
+        const port = await server.next('report')
+        // Nothing is read until both are here.
+        spawnSync(process.execPath,
+          ['-e', `require('net').connect(${port}, '127.0.0.1').resume()`])
+        await trace.closed()
+      })
+      assert.deepStrictEqual(events.slice(2), subject.transport === 'fd'
+        ? ['tls.data(10)', 'tls.error(ECONNRESET)', 'tls.close(true)']
+        : ['tls.data(10)', 'tls.end', 'tls.finish', 'tls.close(false)'])
+    })
+  })
+})
