@@ -12,6 +12,7 @@ const { eachSubject } = require('../support/subjects')
 const { traceOf } = require('../support/trace')
 
 const { ca } = certs
+const NODE_MAJOR = Number(process.versions.node.split('.', 1)[0])
 
 describe('a close in the turn of something else', () => {
   const peers = usePeers()
@@ -47,9 +48,13 @@ describe('a close in the turn of something else', () => {
           })
           await trace.closed()
         })
-        assert.strictEqual(await server.next('report'), 'x')
-        assert.deepStrictEqual(events.filter((event) => event !== 'tls.secure'),
-          ['tls.secureConnect', 'written ', 'tls.close(false)'])
+        // Row "closing soon after 'secureConnect'" of docs/compat.md.
+        const isSent = subject.native || NODE_MAJOR < 24
+        if (isSent) assert.strictEqual(await server.next('report'), 'x')
+        assert.deepStrictEqual(events.filter((event) => event !== 'tls.secure'), isSent
+          ? ['tls.secureConnect', 'written ', 'tls.close(false)']
+          : ['tls.secureConnect', 'written Error: write EBADF', 'tls.close(true)',
+              'tls.error(EBADF)'])
       })
     }
 
@@ -78,7 +83,9 @@ describe('a close in the turn of something else', () => {
           socket.destroy()
         })
       })
-      assert.strictEqual(await server.next('report'), subject.native ? 'onetwo' : 'one')
+      assert.strictEqual(await server.next('report'), subject.transport === 'fd'
+        ? 'onetwo'
+        : subject.native || NODE_MAJOR < 24 ? 'one' : '')
     })
 
     // Row "resets right behind data" of docs/compat.md.
@@ -86,10 +93,11 @@ describe('a close in the turn of something else', () => {
       const server = await peers.tlsServer(certs.server, (socket, peer) => {
         const control = peer.require('node:net').createServer((asker) => {
           control.close()
-          socket.write('last words', () => {
+          // No event tells that the kernel has sent it.
+          socket.write('last words', () => setTimeout(() => {
             socket._parent.resetAndDestroy()
             asker.end()
-          })
+          }, 50))
         })
         control.listen(0, '127.0.0.1', () => peer.report(control.address().port))
       })
@@ -103,7 +111,7 @@ describe('a close in the turn of something else', () => {
           ['-e', `require('net').connect(${port}, '127.0.0.1').resume()`])
         await trace.closed()
       })
-      assert.deepStrictEqual(events.slice(2), subject.transport === 'fd'
+      assert.deepStrictEqual(events.slice(2), subject.transport === 'fd' || NODE_MAJOR >= 24
         ? ['tls.data(10)', 'tls.error(ECONNRESET)', 'tls.close(true)']
         : ['tls.data(10)', 'tls.end', 'tls.finish', 'tls.close(false)'])
     })
