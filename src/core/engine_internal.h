@@ -97,6 +97,11 @@ SSL_SESSION *etls_session_list_take(struct etls_session_list **list);
 void etls_resumption_on_new_session(struct etls_engine *engine,
                                     SSL_SESSION *session);
 void etls_resumption_give_up(struct etls_engine *engine);
+/* Whether the session of the SSL is one that was only offered so far: it is no
+ * fact about this connection. */
+bool etls_resumption_is_unanswered(const struct etls_engine *engine);
+/* ... and nobody but the store knows of it. */
+bool etls_resumption_is_hidden(const struct etls_engine *engine);
 void etls_resumption_dispose(struct etls_engine *engine);
 /* Brings resume.bound up to date; false: no certificate is known. */
 bool etls_resumption_bound(struct etls_engine *engine);

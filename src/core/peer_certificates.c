@@ -212,7 +212,7 @@ enum etls_status etls_engine_visit_peer_certificates(
   X509 *leaf = SSL_get0_peer_certificate(engine->ssl);
   *self_signed = false;
   ERR_clear_error();
-  if (leaf == NULL)
+  if (leaf == NULL || etls_resumption_is_unanswered(engine))
     return ETLS_OK;
   STACK_OF(X509) *certs = build_chain(engine->ssl, leaf, chain);
   bool ok = certs != NULL;

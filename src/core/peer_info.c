@@ -28,7 +28,7 @@ bool etls_engine_cipher(const struct etls_engine *engine, const char **name,
                         const char **standard_name, const char **version) {
   const SSL_CIPHER *cipher = SSL_get_current_cipher(engine->ssl);
   *name = *standard_name = *version = NULL;
-  if (cipher == NULL)
+  if (cipher == NULL || etls_resumption_is_hidden(engine))
     return false;
   *name = SSL_CIPHER_get_name(cipher);
   *standard_name = SSL_CIPHER_standard_name(cipher);
@@ -119,7 +119,7 @@ size_t etls_engine_ticket(const struct etls_engine *engine,
   const unsigned char *bytes = NULL;
   size_t len = 0;
   const SSL_SESSION *session = SSL_get0_session(engine->ssl);
-  if (session != NULL)
+  if (session != NULL && !etls_resumption_is_hidden(engine))
     SSL_SESSION_get0_ticket(session, &bytes, &len);
   *ticket = bytes;
   return bytes == NULL ? 0 : len;

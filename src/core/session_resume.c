@@ -89,6 +89,16 @@ void etls_resumption_give_up(struct etls_engine *engine) {
   ERR_clear_error();
 }
 
+bool etls_resumption_is_unanswered(const struct etls_engine *engine) {
+  const SSL_SESSION *offered = engine->resume.offer.session;
+  return offered != NULL && SSL_get0_session(engine->ssl) == offered &&
+         SSL_session_reused(engine->ssl) == 0;
+}
+
+bool etls_resumption_is_hidden(const struct etls_engine *engine) {
+  return engine->resume.from_store && etls_resumption_is_unanswered(engine);
+}
+
 static bool set_key(struct etls_engine *engine, const void *key,
                     size_t key_len) {
   struct etls_resumption *resume = &engine->resume;
@@ -302,7 +312,8 @@ enum etls_status etls_engine_get1_session(struct etls_engine *engine,
   ERR_clear_error();
   const SSL_SESSION *current = SSL_get0_session(engine->ssl);
   /* One without a cipher is only being made: it has no encoding. */
-  if (current == NULL || SSL_SESSION_get0_cipher(current) == NULL)
+  if (current == NULL || SSL_SESSION_get0_cipher(current) == NULL ||
+      etls_resumption_is_hidden(engine))
     return ETLS_OK;
   SSL_SESSION *copy = SSL_SESSION_dup(current);
   if (copy == NULL)

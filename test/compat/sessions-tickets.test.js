@@ -63,6 +63,28 @@ for (const subject of subjects().filter(({ native }) => native)) {
         }))
       }
 
+      it('of the store are no facts about a connection that only offers them', async () => {
+        const server = await start()
+        await visit(subject, server, { ca })
+        const socket = subject.connect({ socket: await connected(server), ca })
+        assert.deepStrictEqual({
+          certificate: socket.getPeerCertificate(true),
+          x509: socket.getPeerX509Certificate(),
+          cipher: socket.getCipher(),
+          session: socket.getSession(),
+          ticket: socket.getTLSTicket()
+        }, {
+          certificate: {},
+          x509: undefined,
+          cipher: undefined,
+          session: undefined,
+          ticket: undefined
+        })
+        await secured(socket)
+        assert.strictEqual(socket.isSessionReused(), true)
+        assert.strictEqual(socket.getPeerCertificate().subject.CN, 'localhost')
+      })
+
       it('a thousand upgrades, one after the other, are resumed but for the first', async () => {
         const server = await start()
         assert.deepStrictEqual(await reuses(subject, server, 1, { ca }), [false])
