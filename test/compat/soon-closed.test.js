@@ -111,9 +111,14 @@ describe('a close in the turn of something else', () => {
           ['-e', `require('net').connect(${port}, '127.0.0.1').resume()`])
         await trace.closed()
       })
-      assert.deepStrictEqual(events.slice(2), subject.transport === 'fd' || NODE_MAJOR >= 24
-        ? ['tls.data(10)', 'tls.error(ECONNRESET)', 'tls.close(true)']
-        : ['tls.data(10)', 'tls.end', 'tls.finish', 'tls.close(false)'])
+      const [first, ...rest] = events.slice(2)
+      assert.strictEqual(first, 'tls.data(10)')
+      // libuv, before 24: as long as the reset comes before it reads.
+      if (NODE_MAJOR >= 24 || subject.transport === 'fd' || rest.length === 2) {
+        assert.deepStrictEqual(rest, ['tls.error(ECONNRESET)', 'tls.close(true)'])
+      } else {
+        assert.deepStrictEqual(rest, ['tls.end', 'tls.finish', 'tls.close(false)'])
+      }
     })
   })
 })

@@ -225,5 +225,56 @@ describe('writes of a socket that goes', () => {
         assert.strictEqual(events.filter((event) => event === 'tls.error(EBADF)').length, 1)
       })
     })
+
+    it('a write that is sent is called back before setImmediate()', async () => {
+      const server = await peers.tlsServer(certs.server, 'sink')
+      const socket = await settled(subject.connect({ socket: await connected(server), ca }))
+      const seen = []
+      await new Promise((resolve) => setTimeout(() => {
+        socket.write('x', () => seen.push('written'))
+        process.nextTick(process.nextTick, () => seen.push('second tick'))
+        setImmediate(resolve)
+      }, 1))
+      // Row "when writes are called back" of docs/compat.md.
+      assert.deepStrictEqual(seen, subject.native
+        ? ['written', 'second tick']
+        : ['second tick', 'written'])
+    })
+
+    it('a write behind raw.end() is sent, or fails', async () => {
+      const server = await peers.tlsServer(certs.server, (socket, peer) =>
+        socket.on('data', (data) => peer.report(String(data))))
+      const socket = await settled(subject.connect({ socket: await connected(server), ca }))
+      socket.on('error', () => {})
+      socket._parent.end()
+      const written = new Promise((resolve) => {
+        // Row "writes behind raw.end()" of docs/compat.md.
+        assert.strictEqual(socket.write('x', (error) => resolve(error?.code ?? 'ok')),
+          subject.native)
+      })
+      assert.strictEqual(await written, subject.transport === 'fd' ? 'ok' : 'EPIPE')
+      if (subject.transport === 'fd') assert.strictEqual(await server.next('report'), 'x')
+    })
+
+    it('end() of a socket that never connects fails around its close', async () => {
+      const server = await peers.tlsServer(certs.server)
+      const raw = net.connect({ port: server.port, host: '127.0.0.1' })
+      const socket = subject.connect({ socket: raw, ca })
+      const seen = []
+      const ended = new Promise((resolve) => socket.end((error) => {
+        seen.push(error.code)
+        resolve()
+      }))
+      const closing = new Promise((resolve) => socket.on('close', () => {
+        seen.push('close')
+        resolve()
+      }))
+      raw.destroy()
+      await Promise.all([ended, closing])
+      // Row "end() of a socket that never connects" of docs/compat.md.
+      assert.deepStrictEqual(seen, subject.native
+        ? ['ERR_STREAM_DESTROYED', 'close']
+        : ['close', 'ERR_STREAM_DESTROYED'])
+    })
   })
 })
