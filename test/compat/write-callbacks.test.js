@@ -122,19 +122,23 @@ describe('writes of a socket that goes', () => {
         socket.pause()
         peer.on('reset', () => socket._parent.resetAndDestroy())
       })
-      assert.deepStrictEqual(
-        await traceFrom(await connected(server), {
-          ready: true,
-          writes: large,
-          act: async () => {
-            await server.next('secure')
-            // The kernels have what they take.
-            for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
-            await server.tell('reset')
-          }
-        }),
-        ['tls.error(ECONNRESET)', `large ${CANCELED}`, 'second ECONNRESET',
-          'raw.close(false)', 'tls.close(true)'])
+      const events = await traceFrom(await connected(server), {
+        ready: true,
+        writes: large,
+        act: async () => {
+          await server.next('secure')
+          // The kernels have what they take, unless they are busy.
+          for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+          await server.tell('reset')
+        }
+      })
+      const isMetByWrite = events[0].startsWith('large')
+      assert.deepStrictEqual(events, [
+        ...isMetByWrite
+          ? ['large ECONNRESET', 'second ECONNRESET', 'tls.error(ECONNRESET)']
+          : ['tls.error(ECONNRESET)', `large ${CANCELED}`, 'second ECONNRESET'],
+        'raw.close(false)', 'tls.close(true)'
+      ])
     })
 
     it("by a failed handshake are called back before 'error'", async () => {
