@@ -8,6 +8,7 @@
 const tls = require('node:tls')
 const { createConnectAsync } = require('./connect-async')
 const { binding, reason } = require('./native')
+require('./socket-options')
 
 const backend = binding === null
   ? require('./node-backend')

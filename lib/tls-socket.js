@@ -71,9 +71,8 @@ class TLSSocket extends net.Socket {
 Object.setPrototypeOf(TLSSocket.prototype, tls.TLSSocket.prototype)
 
 /**
- * What net.Socket is to know, mostly nothing. It copies its options and adds to
- * the copy; for options of a second shape V8 makes new maps each time on Node
- * 20, from then on for all net.Sockets of the process.
+ * What net.Socket is to know, mostly nothing: it copies its options, see
+ * socket-options.js.
  */
 function streamOptions ({ highWaterMark }) {
   return highWaterMark === undefined ? undefined : { highWaterMark }
