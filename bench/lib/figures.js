@@ -28,7 +28,7 @@ const rss = ['cached', 'single-use'].map((variant) => ({
   variant,
   metric: 'growth',
   of: eager,
-  against: 'plain',
+  against: 'plain-loaded',
   difference: true,
   atMost: 5
 }))
