@@ -155,8 +155,9 @@ function finish (socket, queue) {
   }
   queue.wait()
   if (queued !== 0) return
-  if (isInCallback) afterPromises(() => queue.drain())
-  else setImmediate(() => queue.drain())
+  const done = () => queue.drain()
+  if (isInCallback) afterPromises(done)
+  else setImmediate(done)
 }
 
 module.exports = {

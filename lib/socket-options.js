@@ -3,7 +3,7 @@
 /**
  * net.Socket copies its options and adds to the copy. As long as it has seen at
  * most four shapes of options, the V8 of Node 20 makes new maps for that each
- * time, 1.5 KB for each socket of the process, over TLS or not; the young
+ * time, 1.6 KB for each socket of the process, over TLS or not; the young
  * generation grows by them, too. Once it has seen more it takes maps that it
  * has. So it is shown more, by sockets that have no handle and are never used.
  */

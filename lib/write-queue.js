@@ -322,9 +322,10 @@ class WriteQueue {
    * if the transport takes it at once.
    *
    * @returns {object} `callback`: of what is under way, or null; `isWrite`:
-   *   whether that is a write; `outcome`: what to call back with; `sent`: the
+   *   whether that is a write; `sent`: the
    *   core has taken all of it; `encrypted`: and waits for the transport;
-   *   `open`: the connection was secure
+   *   `open`: the connection was secure; `connecting` and `outcome`, what it is
+   *   called back with, are for the caller to set
    */
   close () {
     let sent = false

@@ -20,7 +20,7 @@ module.exports = {
   ],
   count: 10_000,
   smoke: 20,
-  rounds: 3,
+  rounds: 5,
   fresh: true,
   variants: {
     cached: { resume: true },
