@@ -7,6 +7,7 @@ const { once } = require('node:events')
 const { Duplex } = require('node:stream')
 
 const certs = require('../support/certs')
+const { hastyDuplex } = require('../support/duplexes')
 const { usePeers } = require('../support/peers')
 const { collect, connected, failure, secured } = require('../support/sockets')
 const { eachSubject } = require('../support/subjects')
@@ -54,16 +55,7 @@ describe('a transport that ends', () => {
           ...certs.server, maxVersion: 'TLSv1.2'
         }, (socket) => socket.once('data', () => socket.end('answer')))
         const raw = await connected(server)
-        const duplex = new Duplex({
-          read () {},
-          write (chunk, encoding, callback) { raw.write(chunk, callback) },
-          final (callback) { raw.end(callback) },
-          destroy (error, callback) {
-            raw.destroy()
-            callback(error)
-          }
-        })
-        raw.on('data', (chunk) => duplex.push(chunk))
+        const duplex = hastyDuplex(raw)
         const socket = await secured(subject.connect({ socket: duplex, ca }))
         const failed = failure(socket)
         const read = []

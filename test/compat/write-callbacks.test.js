@@ -4,9 +4,9 @@
 
 const assert = require('node:assert')
 const net = require('node:net')
-const { Duplex } = require('node:stream')
 
 const certs = require('../support/certs')
+const { hastyDuplex } = require('../support/duplexes')
 const { usePeers } = require('../support/peers')
 const { connected, secured } = require('../support/sockets')
 const { eachSubject } = require('../support/subjects')
@@ -32,21 +32,6 @@ async function settled (socket, next = (resolve) => setTimeout(resolve, 1)) {
   await secured(socket)
   await new Promise(next)
   return socket
-}
-
-/** A Duplex that closes without waiting for what is below. */
-function hastyDuplex (socket) {
-  const duplex = new Duplex({
-    read () {},
-    write (chunk, encoding, callback) { socket.write(chunk, callback) },
-    final (callback) { socket.end(callback) },
-    destroy (error, callback) {
-      socket.destroy()
-      callback(error)
-    }
-  })
-  socket.on('data', (chunk) => duplex.push(chunk))
-  return duplex
 }
 
 describe('writes of a socket that goes', () => {

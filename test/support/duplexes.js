@@ -120,4 +120,19 @@ function duplexPair () {
   return [left, right]
 }
 
-module.exports = { duplexOver, duplexPair }
+/** A Duplex that closes without waiting for what is below. */
+function hastyDuplex (socket) {
+  const duplex = new Duplex({
+    read () {},
+    write (chunk, encoding, callback) { socket.write(chunk, callback) },
+    final (callback) { socket.end(callback) },
+    destroy (error, callback) {
+      socket.destroy()
+      callback(error)
+    }
+  })
+  socket.on('data', (chunk) => duplex.push(chunk))
+  return duplex
+}
+
+module.exports = { duplexOver, duplexPair, hastyDuplex }
